@@ -312,16 +312,20 @@ describe('a network that fails', () => {
     },
   );
 
-  it('closes on what it does not know, as twemproxy does: plain commands are used', async () => {
-    const server = await start();
-    const proxy = await startProxy(server.port);
-    proxy.behaviour.closeOn = /eval|script/i;
-    const counters = await connected(proxy);
-    expect(counters.kinds()).toEqual(['scripts-refused', 'connected']);
-    const key = freshKey();
-    expect((await tryAdd(counters, key)).result).toBe('counted');
-    expect(await server.client.get(key)).toBe('1');
-  });
+  it.each([['closes'], ['resets']])(
+    '%s a connection on what it does not know, as twemproxy does: plain commands are used',
+    async (how) => {
+      const server = await start();
+      const proxy = await startProxy(server.port);
+      proxy.behaviour.closeOn = /eval|script/i;
+      proxy.behaviour.closesWithReset = how === 'resets';
+      const counters = await connected(proxy);
+      expect(counters.kinds()).toEqual(['scripts-refused', 'connected']);
+      const key = freshKey();
+      expect((await tryAdd(counters, key)).result).toBe('counted');
+      expect(await server.client.get(key)).toBe('1');
+    },
+  );
 
   it('breaks again and again after some calls: each time the next one is there within a tenth of a second', async () => {
     const server = await start();

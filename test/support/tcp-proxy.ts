@@ -4,12 +4,16 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 export interface ProxyBehaviour {
   /** Holds every answer back for this time. */
   answerDelayMs: number;
+  /** Keeps every answer until `release`. */
+  holdsAnswers: boolean;
   /** Reads and forgets: nothing reaches the other side. */
   swallow: 'nothing' | 'requests' | 'answers';
   /** Passes on the first half of the next answer and then closes the connection. */
   cutNextAnswer: boolean;
   /** Closes a connection whose client sends this, as proxies do that do not know a command. */
   closeOn: RegExp | undefined;
+  /** How it closes then: with a reset, as where it had not read everything. */
+  closesWithReset: boolean;
 }
 
 export interface TcpProxy {
@@ -21,6 +25,8 @@ export interface TcpProxy {
   readonly accepted: number;
   /** Bytes of requests that were read and forgotten. */
   readonly swallowed: number;
+  /** Passes on the answers that it holds, and holds no more. */
+  release(): void;
   /** Resets all connections. */
   reset(): void;
   /** Resets each connection when it is about to pass on the next answer, which nobody gets. */
@@ -32,10 +38,13 @@ export interface TcpProxy {
 export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   const behaviour: ProxyBehaviour = {
     answerDelayMs: 0,
+    holdsAnswers: false,
     swallow: 'nothing',
     cutNextAnswer: false,
     closeOn: undefined,
+    closesWithReset: false,
   };
+  const held: (() => void)[] = [];
   const pairs = new Set<readonly [near: Socket, far: Socket]>();
   let accepted = 0;
   let swallowed = 0;
@@ -54,8 +63,10 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     };
     for (const socket of pair) socket.on('error', drop).on('close', drop);
     near.on('data', (chunk) => {
-      if (behaviour.closeOn?.test(chunk.toString()) === true) near.end();
-      else if (behaviour.swallow === 'requests') swallowed += chunk.length;
+      if (behaviour.closeOn?.test(chunk.toString()) === true) {
+        if (behaviour.closesWithReset) near.resetAndDestroy();
+        else near.end();
+      } else if (behaviour.swallow === 'requests') swallowed += chunk.length;
       else far.write(chunk);
     });
     far.on('data', (chunk) => {
@@ -63,6 +74,10 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
       else if (behaviour.cutNextAnswer) {
         behaviour.cutNextAnswer = false;
         near.end(chunk.subarray(0, chunk.length / 2));
+      } else if (behaviour.holdsAnswers) {
+        held.push(() => {
+          passOn(chunk, 0);
+        });
       } else if (behaviour.swallow !== 'answers') passOn(chunk, behaviour.answerDelayMs);
     });
   });
@@ -82,6 +97,10 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     },
     get swallowed() {
       return swallowed;
+    },
+    release() {
+      behaviour.holdsAnswers = false;
+      for (const pass of held.splice(0)) pass();
     },
     reset,
     resetInsteadOfAnswer() {

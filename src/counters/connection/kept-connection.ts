@@ -161,5 +161,10 @@ export function createKeptConnection<C extends OpenConnection>(
 }
 
 function attemptLimit(timeoutMs: number, failures: number): number {
-  return Math.min(Math.max(timeoutMs, LONG_ATTEMPT_MS), FIRST_ATTEMPT_MS * 2 ** failures);
+  return Math.min(longestAttemptMs(timeoutMs), FIRST_ATTEMPT_MS * 2 ** failures);
+}
+
+/** How long an attempt to open a connection may take at most. */
+export function longestAttemptMs(timeoutMs: number): number {
+  return Math.max(timeoutMs, LONG_ATTEMPT_MS);
 }

@@ -19,6 +19,7 @@ export interface ConnectionDeps {
 
 export interface ConnectionOptions {
   readonly timeoutMs: number;
+  readonly roundTripMs: number;
   readonly usesScripts: boolean;
   readonly scripts: Scripts;
 }
@@ -112,6 +113,8 @@ export function createConnection(client: Redis, deps: ConnectionDeps, options: C
     store,
     client,
     inFlight,
+    /** How long an answer took when it was opened. */
+    roundTripMs: options.roundTripMs,
     /** Keys whose time to live this connection has set; for the mode without scripts. */
     expiring: createRecentKeys(RECENT_KEYS),
     get usesScripts() {

@@ -28,6 +28,23 @@ export function createConnections() {
       for (const connection of usable) if (isFree(connection, weight)) return connection;
       return undefined;
     },
+    /**
+     * When none is free, the one with the fewest batches. None whose answers take longer than the way: its server is slow or
+     * hangs, and of what is sent to it then it would not be known whether it is counted.
+     */
+    leastBusy(weight: number, nowMs: number) {
+      let least: RedisConnection | undefined;
+      for (const connection of usable) {
+        if (!hasRoom(connection, weight) || isLate(connection, nowMs)) continue;
+        if (least === undefined || connection.inFlight.size < least.inFlight.size)
+          least = connection;
+      }
+      return least;
+    },
+    /** Batches that wait for their answers. */
+    countInFlight() {
+      return usable.reduce((sum, { inFlight }) => sum + inFlight.size, 0);
+    },
     /** Counts it among the open ones until it is closed. */
     add(connection: RedisConnection) {
       open.add(connection);
@@ -60,12 +77,22 @@ export function createConnections() {
 }
 
 /** An idle connection takes one batch, however large. */
-function isFree({ client, inFlight, isRetired }: RedisConnection, weight: number): boolean {
+function isFree(connection: RedisConnection, weight: number): boolean {
+  const { inFlight, isRetired } = connection;
   if (isRetired) return false;
   if (inFlight.size === 0) return true;
+  return inFlight.size < MAX_BATCHES_IN_FLIGHT && hasRoom(connection, weight);
+}
+
+function hasRoom({ client, inFlight, isRetired }: RedisConnection, weight: number): boolean {
   return (
-    inFlight.size < MAX_BATCHES_IN_FLIGHT &&
+    !isRetired &&
     inFlight.weight + weight <= MAX_INCREMENTS_IN_FLIGHT &&
     client.stream.writableLength <= MAX_UNSENT_BYTES
   );
+}
+
+/** An answer takes more than twice as long as the first one that came. */
+function isLate({ inFlight, roundTripMs }: RedisConnection, nowMs: number): boolean {
+  return nowMs - (inFlight.oldestSinceMs ?? nowMs) > roundTripMs * 2;
 }

@@ -4,12 +4,19 @@ import { type Credentials } from '../../platform/env-table/credentials';
 import { type Script } from './lua';
 import { isCommandForbidden, isLackOfScripts, isWrongServer } from './store-errors';
 
-/** What a server lets a connection do. */
+/** What a server lets a connection do, and how far it is. */
 export interface Capabilities {
+  /** From the first that was sent to its answer. */
+  readonly roundTripMs: number;
   /** Why no scripts are used although they were wanted; undefined when there is no such reason. */
   readonly scriptsRefused: string | undefined;
   /** The words in which the server forbids EXPIRE, without which counters have no end; undefined when it does not. */
   readonly expireRefused: string | undefined;
+}
+
+export interface HandshakeDeps {
+  readonly client: Redis;
+  readonly monotonicMs: () => number;
 }
 
 export interface HandshakeOptions {
@@ -31,22 +38,37 @@ export class ClosedOnScript extends Error {
 }
 
 /**
- * Makes a new connection ready for use: authenticates, selects the database, sees that the server serves (PING is refused
- * while it loads, waits for its master or wants a password), and loads the script. Loading by an EVAL
- * without keys tells proxies too: those that pass a script on to the shard of its first key, which
- * would count in the wrong place, refuse one that has none.
+ * Makes a new connection ready for use, in two round trips: a server may be far away. By the first it authenticates, selects the
+ * database and sees that the server serves (PING is refused while it loads, waits for its master or wants a password); by the
+ * second it loads the script, at which some proxies close. Loading by an EVAL without keys tells other proxies too: those that
+ * pass a script on to the shard of its first key, which would count in the wrong place, refuse one that has none.
  */
 export async function shakeHands(
-  client: Redis,
+  { client, monotonicMs }: HandshakeDeps,
   { auth, database, script, question, mustBeMaster }: HandshakeOptions,
 ): Promise<Capabilities> {
-  if (auth !== undefined) await authenticate(client, auth);
-  if (database !== 0) await selectDatabase(client, database);
-  await ping(client);
-  if (mustBeMaster) await checkRole(client);
-  const scriptsRefused = script === undefined ? undefined : await loadScript(client, script);
-  if (question !== undefined) await client.call('EVAL', ...question);
-  return { scriptsRefused, expireRefused: await askForExpire(client) };
+  const sentMs = monotonicMs();
+  await allOf([
+    auth && authenticate(client, auth),
+    database !== 0 && selectDatabase(client, database),
+    ping(client),
+    mustBeMaster && checkRole(client),
+  ]);
+  const roundTripMs = monotonicMs() - sentMs;
+  const [scriptsRefused, expireRefused] = await allOf([
+    script && loadScript(client, script),
+    askForExpire(client),
+    question && client.call('EVAL', ...question),
+  ]);
+  return { roundTripMs, scriptsRefused, expireRefused };
+}
+
+/** Waits for the answers of one round trip; rejects as the first of them that failed. */
+async function allOf<const T extends readonly unknown[]>(
+  answers: T,
+): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
+  await Promise.allSettled(answers);
+  return Promise.all(answers);
 }
 
 /** So many keys hardly lie in one slot or on one shard, whatever decides that. */
@@ -112,17 +134,24 @@ async function askForExpire(client: Redis): Promise<string | undefined> {
 }
 
 async function loadScript(client: Redis, { source, sha }: Script): Promise<string | undefined> {
+  const [loading, calling] = await Promise.all([
+    refusalOf(client.call('EVAL', source, '0')),
+    refusalOf(client.call('EVALSHA', sha, '0')),
+  ]);
+  if (loading !== undefined && !isLackOfScripts(loading.message)) throw loading;
+  if (loading !== undefined) return toReason(loading);
+  // An access list may allow one of the two; what else it answers here says nothing of what comes.
+  return calling && isLackOfScripts(calling.message) ? toReason(calling) : undefined;
+}
+
+/** The error that a command which asks for scripts is answered; rejects when the connection ends instead. */
+async function refusalOf(answer: Promise<unknown>): Promise<Error | undefined> {
   try {
-    await client.call('EVAL', source, '0');
-    // An access list may allow one of the two; what else it answers here says nothing of what comes.
-    await client.call('EVALSHA', sha, '0').catch((error: unknown) => {
-      if (!isReplyError(error) || isLackOfScripts(error.message)) throw error;
-    });
+    await answer;
     return undefined;
   } catch (error) {
     if (!isReplyError(error)) throw new ClosedOnScript(toReason(error));
-    if (!isLackOfScripts(error.message)) throw error;
-    return toReason(error);
+    return error;
   }
 }
 

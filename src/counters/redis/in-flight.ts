@@ -31,6 +31,10 @@ export function createBatchesInFlight(deps: InFlightDeps, timeoutMs: number) {
     get weight() {
       return weight;
     },
+    /** When the oldest of them began; undefined: none waits. */
+    get oldestSinceMs() {
+      return oldestSinceMs();
+    },
     begin(ofWeight: number) {
       const batch = { weight: ofWeight, startedMs: monotonicMs() };
       open.add(batch);

@@ -39,17 +39,18 @@ export async function openConnection(
 ): Promise<RedisConnection> {
   const { scripts: isWanted = true, timeoutMs } = options;
   const scripts = scriptsOf(options);
-  const { client, scriptsRefused, expireRefused } = await connect(
+  const { client, roundTripMs, scriptsRefused, expireRefused } = await connect(
+    deps,
     options,
     isWanted ? scripts.add : undefined,
   ).catch(async (error: unknown) => {
     if (!isClosedOnScript(error)) throw error;
-    return { ...(await connect(options, undefined)), scriptsRefused: error.message };
+    return { ...(await connect(deps, options, undefined)), scriptsRefused: error.message };
   });
   const usesScripts = isWanted && scriptsRefused === undefined;
   if (scriptsRefused !== undefined) deps.onScriptsRefused(scriptsRefused);
   deps.onExpire(expireRefused);
-  return createConnection(client, deps, { timeoutMs, usesScripts, scripts });
+  return createConnection(client, deps, { timeoutMs, roundTripMs, usesScripts, scripts });
 }
 
 /**
@@ -57,13 +58,14 @@ export async function openConnection(
  * rejects: what fails takes none. `withKeys`: it has refused scripts for their keys, which a question without any does not show.
  */
 export async function takesScripts(
+  deps: Clock,
   options: NodeOptions & Attempt,
   withKeys: boolean,
 ): Promise<boolean> {
   const { add, isDeclaringKeys } = scriptsOf(options);
   try {
     const question = withKeys ? toKeysQuestion(isDeclaringKeys) : undefined;
-    const { client, scriptsRefused } = await connect(options, add, question);
+    const { client, scriptsRefused } = await connect(deps, options, add, question);
     destroyClient(client);
     return scriptsRefused === undefined;
   } catch {
@@ -80,7 +82,10 @@ function isClosedOnScript(error: unknown): error is OpenError {
   return isOurs && error.cause instanceof ClosedOnScript;
 }
 
+type Clock = Pick<ConnectionDeps, 'monotonicMs'>;
+
 async function connect(
+  { monotonicMs }: Clock,
   options: NodeOptions & Attempt,
   script: Script | undefined,
   question?: readonly string[],
@@ -88,7 +93,7 @@ async function connect(
   const { mustBeMaster = false, database = 0 } = options;
   const auth = await readCredentials(options.auth);
   const { client, result } = await openClient(options, (opened) =>
-    shakeHands(opened, { auth, database, script, question, mustBeMaster }),
+    shakeHands({ client: opened, monotonicMs }, { auth, database, script, question, mustBeMaster }),
   );
   return { client, ...result };
 }
@@ -101,11 +106,11 @@ export interface OpenClientOptions extends Attempt {
 /** The first thing that went wrong with a connection, in words, with what the handshake threw as its cause. */
 export class OpenError extends Error {
   override readonly name = 'OpenError';
-  /** Nothing went wrong but the handshake. */
+  /** Nothing went wrong but the handshake, in which the other side may have ended the connection. */
   readonly isHandshakeOnly: boolean;
-  constructor(fault: string | undefined, cause: unknown) {
+  constructor(fault: string | undefined, cause: unknown, isHandshakeOnly: boolean) {
     super(fault ?? toReason(cause), { cause });
-    this.isHandshakeOnly = fault === undefined;
+    this.isHandshakeOnly = isHandshakeOnly;
   }
 }
 
@@ -116,11 +121,14 @@ export async function openClient<T>(
 ): Promise<{ readonly client: Redis; readonly result: T }> {
   const client = await createClient(options);
   let fault: string | undefined;
+  let isHandshakeOnly = true;
   const noteFault = (error: unknown): void => {
     fault ??= toReason(error);
+    isHandshakeOnly &&= isEnd(error);
   };
   const giveUp = (reason: string): void => {
     fault = reason;
+    isHandshakeOnly = false;
     destroyClient(client);
   };
   // Redis waits for the end of a line, which the first bytes of TLS do not have.
@@ -137,10 +145,16 @@ export async function openClient<T>(
     });
   } catch (error) {
     destroyClient(client);
-    throw new OpenError(fault, error);
+    throw new OpenError(fault, error, isHandshakeOnly);
   } finally {
     client.off('error', noteFault);
   }
+}
+
+/** Who ends a connection of which it has not read everything resets it. */
+function isEnd(error: unknown): boolean {
+  const { code } = error as { readonly code?: unknown };
+  return code === 'ECONNRESET' || code === 'EPIPE';
 }
 
 /** A client that is not connected yet. Rejects when a certificate cannot be read. */

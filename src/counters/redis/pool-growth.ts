@@ -9,7 +9,7 @@ export interface PoolGrowthDeps {
 }
 
 /** A server that refuses a connection is not asked for another one before this time is over. */
-const PAUSE_AFTER_FAILURE_MS = 1_000;
+export const PAUSE_AFTER_FAILURE_MS = 1_000;
 
 /** Opens connections beside the main one when they are needed. */
 export function createPoolGrowth(deps: PoolGrowthDeps, size: number) {
@@ -40,6 +40,10 @@ export function createPoolGrowth(deps: PoolGrowthDeps, size: number) {
   };
 
   return {
+    /** Connections that are being opened. */
+    get opening() {
+      return opening;
+    },
     /** Opens connections until so many are being opened, as far as the pool is not complete. */
     grow(needed: number) {
       openMore(kept, needed, size - 1);

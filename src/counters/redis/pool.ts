@@ -1,6 +1,6 @@
 import { merge } from 'rxjs';
 import { type StoreError } from '../../core/errors';
-import { createKeptConnection } from '../connection/kept-connection';
+import { createKeptConnection, longestAttemptMs } from '../connection/kept-connection';
 import { type RedisConnection } from './connection';
 import { createConnections, MAX_BATCHES_IN_FLIGHT, MAX_INCREMENTS_IN_FLIGHT } from './connections';
 import { openConnection, takesScripts } from './open-connection';
@@ -67,7 +67,8 @@ export function createPool(deps: PoolDeps, options: NodeOptions) {
   const scriptsUse = createScriptsUse({
     ...deps,
     store,
-    ask: (signal) => takesScripts({ ...options, attemptMs: timeoutMs, signal }, areKeysRefused),
+    ask: (signal) =>
+      takesScripts(deps, { ...options, attemptMs: timeoutMs, signal }, areKeysRefused),
     onTaken() {
       areKeysRefused = false;
       connections.allowScripts();
@@ -83,9 +84,18 @@ export function createPool(deps: PoolDeps, options: NodeOptions) {
     return connection;
   };
 
+  /** While others are being opened, which takes some round trips, those that are open carry what these will. */
+  const standIn = (weight: number): RedisConnection | undefined => {
+    const open = connections.usable.length;
+    if (open === 0 || main.signal.aborted) return undefined;
+    const inFlight = connections.countInFlight();
+    growth.grow(Math.ceil((inFlight + 1 + EARLY_GROWTH) / MAX_BATCHES_IN_FLIGHT) - open);
+    const room = Math.min(open + growth.opening, pool.size) * MAX_BATCHES_IN_FLIGHT;
+    return inFlight < room ? connections.leastBusy(weight, monotonicMs()) : undefined;
+  };
   const serve = (): void => {
     queue.serve((weight) => {
-      const connection = connections.free(weight);
+      const connection = connections.free(weight) ?? standIn(weight);
       return connection && { connection, batchInFlight: connection.inFlight.begin(weight) };
     });
     if (queue.isOverdue && pool.onEmpty === 'create') growth.overflow();
@@ -102,7 +112,7 @@ export function createPool(deps: PoolDeps, options: NodeOptions) {
   const growth = createPoolGrowth(
     {
       monotonicMs,
-      open: () => open(timeoutMs, main.signal),
+      open: () => open(longestAttemptMs(timeoutMs), main.signal),
       onOpen: (connection) => {
         use(connection, 'last');
       },
@@ -164,7 +174,8 @@ export function createPool(deps: PoolDeps, options: NodeOptions) {
     /** A connection that is free for a batch of so many increments; undefined when it has to wait. */
     free(weight: number) {
       const connection = connections.free(weight);
-      if (connection === undefined || connection.inFlight.size < EARLY_GROWTH) return connection;
+      if (connection === undefined) return queue.size === 0 ? standIn(weight) : undefined;
+      if (connection.inFlight.size < EARLY_GROWTH) return connection;
       if (connection === connections.usable.at(-1)) growth.grow(1);
       return connection;
     },
