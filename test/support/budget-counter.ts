@@ -12,6 +12,9 @@ interface OpenOne {
   isMet: boolean;
 }
 
+/** No key is kept for longer: ten thousand years and a second. */
+const LONGEST_MS = 315_576_000_001_000;
+
 /** One counter with a budget as Redis keeps it, by the arithmetic of core/budgets. */
 export class BudgetCounter {
   record: string | undefined;
@@ -42,7 +45,7 @@ export class BudgetCounter {
     this.#meet(whole, nowMs + (budget.reserve?.leaseMs ?? 0), after.open - found.open);
     const isCharged = lapses.length > 0 && budget.reserve?.isReleased === false;
     if (isCharged || isChanged(found, after)) this.#write(gate, after, nowMs);
-    this.askedEndMs = this.#endOfOpen(gate, after);
+    this.askedEndMs = Math.min(this.#endOfOpen(gate, after), nowMs + LONGEST_MS);
     if (after.open > found.open) this.openEndMs = this.askedEndMs;
     return found;
   }
