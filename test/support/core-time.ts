@@ -12,8 +12,18 @@ export interface Pid {
  * (Linux does), all of it counts.
  */
 export function startStopwatch(...processes: readonly Pid[]): () => number {
-  const queues = [{ pid: process.pid }, ...processes].map(followQueue);
-  const readMs = () => performance.now() - queues.reduce((sum, queuedMs) => sum + queuedMs(), 0);
+  const own = followQueue({ pid: process.pid });
+  const others = processes.map(followQueue);
+  const readMs = (): number => {
+    let queuedMs: number;
+    let nowMs: number;
+    // A wait for a core between the two would be taken from a time that it is no part of.
+    do {
+      queuedMs = own();
+      nowMs = performance.now();
+    } while (own() !== queuedMs);
+    return others.reduce((leftMs, otherQueuedMs) => leftMs - otherQueuedMs(), nowMs - queuedMs);
+  };
   const before = readOwnThread();
   const startedAtMs = readMs();
   return () => {
