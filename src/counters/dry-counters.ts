@@ -44,6 +44,9 @@ function apply(batch: CounterBatch, readings: ReadonlyMap<string, CounterReading
       holdBack(index, one) {
         holdBackAt(draft, index, one);
       },
+      refuse(index, one) {
+        say(draft, index, one);
+      },
     },
   );
   return toReply(draft);

@@ -1,7 +1,7 @@
 import { all } from '../core/kinds/all';
 import type { Seen, State } from '../core/kinds/kind';
 import { type CounterBatch, type CounterReply, type Increment } from '../core/ports';
-import { SeenCounters, stateName } from './seen-counters';
+import { isOfBudget, SeenCounters, stateName } from './seen-counters';
 
 /** What becomes of the increments of a batch, by their index. */
 export interface RunActions {
@@ -11,6 +11,11 @@ export interface RunActions {
   readonly add: (index: number, increment: Increment, refusing: Seen | undefined) => void;
   /** The increment is held back; its counter was seen so. */
   readonly holdBack: (index: number, seen: Seen | undefined) => void;
+  /**
+   * Nothing is done for the increment, which its counter refuses as it was seen so: beside what asks of its run before it want, which
+   * are held back. Missing: the store takes no reservations.
+   */
+  readonly refuse?: (index: number, seen: Seen) => void;
 }
 
 /**
@@ -19,19 +24,55 @@ export interface RunActions {
  */
 export function decideRuns(
   { increments, groupEnds = [] }: CounterBatch,
-  { look, add, holdBack }: RunActions,
+  actions: RunActions,
 ): void {
   let start = 0;
   for (const end of groupEnds) {
-    const run = increments.slice(start, end);
-    const seen = run.map(look);
-    const refusals = all(run, seen);
-    for (const [at, increment] of run.entries()) {
-      if (refusals?.[at] === false && !isEnding(increment)) holdBack(start + at, seen[at]);
-      else add(start + at, increment, refusals?.[at] === true ? seen[at] : undefined);
-    }
+    decideRun(increments.slice(start, end), start, actions);
     start = end;
   }
+}
+
+function decideRun(
+  run: readonly Increment[],
+  start: number,
+  { look, add, holdBack, refuse }: RunActions,
+): void {
+  const alone = run.map(look);
+  const seen = run.length > 1 ? besideEachOther(run, alone) : alone;
+  const refusals = all(run, seen);
+  for (const [at, increment] of run.entries()) {
+    const one = seen[at];
+    if (refusals?.[at] !== true) {
+      if (refusals === undefined || isEnding(increment)) add(start + at, increment, undefined);
+      else holdBack(start + at, one);
+    } else if (isLate(increment, alone[at], one)) refuse?.(start + at, one as Seen);
+    else add(start + at, increment, one);
+  }
+}
+
+/** Where the counters of a run would stand if all asks before each were admitted: a run may meet one several times to reserve. */
+function besideEachOther(
+  run: readonly Increment[],
+  seen: readonly (Seen | undefined)[],
+): readonly (Seen | undefined)[] {
+  if (!run.some(({ reservation }) => reservation?.mode === 'reserve')) return seen;
+  const ahead = new Map<string, { readonly hits: number; readonly open: number }>();
+  return run.map(({ key, hits, reservation, holdsBack }, at) => {
+    const one = seen[at];
+    if (one === undefined || !isOfBudget(one)) return one;
+    const before = ahead.get(key) ?? { hits: 0, open: 0 };
+    const isOpening = reservation?.mode === 'reserve' && one.was < 0;
+    const wanted = isOpening || reservation === undefined ? Math.max(0, Number(hits)) : 0;
+    ahead.set(key, { hits: before.hits + wanted, open: before.open + (isOpening ? 1 : 0) });
+    if (holdsBack === false) return one;
+    return { ...one, held: one.held + before.hits, open: one.open + before.open };
+  });
+}
+
+function isLate(increment: Increment, alone: Seen | undefined, seen: Seen | undefined): boolean {
+  if (seen === alone || alone === undefined || increment.holdsBack === false) return false;
+  return !increment.gate.kind.refuses(increment, alone);
 }
 
 /** What ends a reservation is done whatever becomes of its request. */
@@ -71,12 +112,13 @@ export function readSeen({ counts, states }: ReadCounters, increment: Increment)
 
 /**
  * Decides, from counters that were read, which increments of a batch are held back; by their indexes, with what was seen.
- * `onRefusing` hears for which ones.
+ * `onRefusing` hears for which ones, `onLate` for which nothing is to be done though their counters refuse them only beside others.
  */
 export function planHoldBack(
   batch: CounterBatch,
   read: ReadCounters,
   onRefusing?: (index: number, seen: Seen) => void,
+  onLate?: (index: number, seen: Seen) => void,
 ): ReadonlyMap<number, Seen | undefined> {
   const seen = new SeenCounters(
     (increment) =>
@@ -92,6 +134,9 @@ export function planHoldBack(
     },
     holdBack(index, one) {
       held.set(index, one);
+    },
+    refuse(index, one) {
+      onLate?.(index, one);
     },
   });
   return held;

@@ -184,7 +184,7 @@ function seenRefusing(
 function knownUntil(increment: Increment, state: State, nowSeconds: number): number {
   const { gate } = increment;
   return isBudgetGate(gate) && hasBlocks(gate)
-    ? Math.floor(nowSeconds + msOfBlocks(state as BudgetState) / 1_000)
+    ? Math.floor(nowSeconds + msOfBlocks(gate.budget, state as BudgetState) / 1_000)
     : refusedUntil(increment, state, nowSeconds);
 }
 

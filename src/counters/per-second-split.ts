@@ -2,9 +2,8 @@ import type { CounterPlace, Counters } from '../core/ports';
 import { once } from './once';
 import { addSplit, type ReadableCounters, type SplitOptions } from './split';
 
-/** A window of 30 seconds has the unit SECOND too, but does not end within one; requests in flight end whenever they do. */
 export function isPerSecond({ rule }: Pick<CounterPlace, 'rule'>): boolean {
-  return rule.unit === 'SECOND' && rule.windowAt === undefined && rule.periodSeconds !== 0;
+  return rule.isPerSecond;
 }
 
 export interface PerSecondSplitDeps {

@@ -94,12 +94,14 @@ function takeOne(
   if (undo !== undefined) taken.push({ index, increment: undo });
 }
 
-/** Undefined: nothing was charged, held or given back. */
+/** Undefined: nothing was charged, held or given back. It is taken from the window in which it was charged. */
 function undoOf(increment: Increment, before: Seen): Increment | undefined {
   const { hits, times, reservation } = increment;
   if (reservation === undefined) {
     const charged = typeof hits === 'bigint' ? hits * BigInt(times) : hits * times;
-    return charged === 0 ? undefined : { ...increment, hits: -charged, times: 1 };
+    if (charged === 0) return undefined;
+    const undoOfMicros = typeof before === 'object' ? before.atMicros : undefined;
+    return { ...increment, hits: -charged, times: 1, undoOfMicros };
   }
   const isOpened = reservation.mode === 'reserve' && (before as BudgetState).was < 0;
   if (!isOpened) return undefined;

@@ -49,7 +49,7 @@ export class SeenCounters {
   }
 }
 
-function isOfBudget(seen: Seen): seen is BudgetState {
+export function isOfBudget(seen: Seen): seen is BudgetState {
   return typeof seen === 'object' && 'was' in seen;
 }
 

@@ -4,6 +4,7 @@ import {
   finish,
   holdBackAt,
   refuseIfNothing,
+  say,
   type ReplyDraft,
 } from '../core/batches/reply-draft';
 import { deal, scatter } from '../core/batches/sub-batch';
@@ -55,15 +56,16 @@ export async function settleSplit<P>(
   const draft = createReplyDraft(batch.increments.length);
   let left = batch;
   let refusing: Refusing | undefined;
+  const late = new Set<number>();
   if (batch.groupEnds !== undefined && !areRunsWhole(batch.groupEnds, parts)) {
     onNotAtomic();
-    refusing = await planAcross(batch, parts, options, draft);
+    refusing = await planAcross(batch, parts, options, { draft, late });
     left = { ...batch, groupEnds: undefined };
   }
   const shares = deal(
     left,
     (_, place) => parts[place] as P,
-    (_, place) => draft.held?.[place] !== true,
+    (_, place) => draft.held?.[place] !== true && !late.has(place),
   );
   await forEachOf(shares, parallelism, async ([part, share]) => {
     scatter(draft, share.places, await settled(() => add(part, share)));
@@ -107,11 +109,15 @@ async function planAcross<P>(
   batch: CounterBatch,
   parts: readonly P[],
   options: SplitOptions<P>,
-  draft: ReplyDraft,
+  { draft, late }: { readonly draft: ReplyDraft; readonly late: Set<number> },
 ): Promise<Refusing> {
   const read = await readCounters(batch, parts, options);
   const refusing = new Map<number, Seen>();
-  const held = planHoldBack(batch, read, (index, seen) => refusing.set(index, seen));
+  const onLate = (index: number, seen: Seen): void => {
+    late.add(index);
+    say(draft, index, seen);
+  };
+  const held = planHoldBack(batch, read, (index, seen) => refusing.set(index, seen), onLate);
   for (const [index, seen] of held) holdBackAt(draft, index, seen);
   return refusing;
 }

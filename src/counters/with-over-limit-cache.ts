@@ -15,6 +15,8 @@ import {
   type Counters,
   type Increment,
 } from '../core/ports';
+import { isEnding } from './hold-back';
+import { lookOf } from './roll-back';
 import { type OverLimitCache } from './over-limit-cache';
 
 /**
@@ -175,13 +177,13 @@ function withoutKnown(batch: CounterBatch, known: readonly boolean[]) {
     const isHeld = holdsBackAny(increments, known, start, end);
     // A look is a run of its own, so that it is not held back in its turn.
     for (let place = start; isHeld && place < end; place += 1) {
-      if (known[place] !== true) looks.add(place);
+      if (known[place] !== true && !isEnding(increments[place] as Increment)) looks.add(place);
       ends.push(place + 1);
     }
     if (!isHeld) ends.push(end);
     start = end;
   }
-  const asked = increments.map((one, place) => (looks.has(place) ? { ...one, hits: 0 } : one));
+  const asked = increments.map((one, place) => (looks.has(place) ? lookOf(one) : one));
   return { part: pick({ ...batch, increments: asked, groupEnds: ends }, isAsked), looks };
 }
 

@@ -36,7 +36,7 @@ export interface ExplainDeps {
   /** Whether the local cache knows a counter to be over. */
   readonly knows: (increment: Increment) => boolean;
   /** The lease that this process has of a counter; undefined: none. */
-  readonly leaseOf?: (key: string) => CounterExplanation['lease'] | undefined;
+  readonly leaseOf?: (increment: Increment) => CounterExplanation['lease'] | undefined;
   readonly nowSeconds: number;
 }
 
@@ -89,7 +89,7 @@ function seenHere(
   { leaseOf }: ExplainDeps,
 ): CounterReading {
   if (increment?.rule.isLeased !== true) return reading;
-  const { left = 0 } = leaseOf?.(increment.key) ?? {};
+  const { left = 0 } = leaseOf?.(increment) ?? {};
   return left === 0 ? reading : { ...reading, count: Math.max(0, reading.count - left) };
 }
 
@@ -232,7 +232,7 @@ function counterOf(
   { knows, leaseOf, nowSeconds }: ExplainDeps,
 ): CounterExplanation {
   const { rule } = increment;
-  const lease = leaseOf?.(increment.key);
+  const lease = leaseOf?.(increment);
   const { count, expiresInSeconds, store, error } = reading;
   return {
     key: increment.key,

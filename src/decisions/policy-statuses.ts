@@ -6,7 +6,7 @@ import { nearLimitThreshold, type Verdict } from '../core/decision/verdict';
 import type { DescriptorStatus } from '../core/model';
 import type { DescriptorHit } from '../core/planning/plan';
 import { periodOf, periodSecondsAt } from '../core/rules/describe-limit';
-import type { BudgetLimits, RuleLimit } from '../core/rules/rules';
+import { isHolding, type BudgetLimits, type RuleLimit } from '../core/rules/rules';
 import type { BatchContext, Verdicts } from './batch';
 
 /** What headers and bodies say of one request, whose asks begin at `start`: a status for each limit that has figures. */
@@ -23,29 +23,31 @@ export function policyStatuses(
     const hit = batch.plan.descriptorHits[start + i] as DescriptorHit;
     if (verdict.budget === undefined) statuses.push(toPolicyStatus(hit, verdict, batch));
     else {
-      const ofBudget = statusesOfBudget(hit, verdict, verdict.budget, batch);
-      statuses.push(
-        ...(wanted === 'all' ? ofBudget : [ofBudget[verdict.budget.entry] as PolicyStatus]),
-      );
+      statuses.push(...statusesOfBudget(hit, verdict, verdict.budget, { batch, wanted }));
     }
   }
   return statuses;
 }
 
-/** Of each limit of a rule with a budget. */
+/** Of each limit of a rule with a budget that holds, or of the nearest alone. */
 function statusesOfBudget(
   hit: DescriptorHit,
   verdict: Verdict,
   { entry, entries }: BudgetOutcome,
-  batch: BatchContext,
+  {
+    batch,
+    wanted,
+  }: { readonly batch: BatchContext; readonly wanted: PolicyHeaderOptions['policies'] },
 ): readonly PolicyStatus[] {
-  const { entries: limits, names } = hit.limit.budget as BudgetLimits;
-  return limits.map((limit, at): PolicyStatus => {
+  const budget = hit.limit.budget as BudgetLimits;
+  const { entries: limits, names } = budget;
+  return limits.flatMap((limit, at): readonly PolicyStatus[] => {
+    if (wanted === 'all' ? !isHolding(budget, at) : at !== entry) return [];
     const status = at === entry ? verdict.status : statusOf(limit, entries[at] as EntryOutcome);
     const own = toPolicyStatus({ ...hit, limit }, { ...verdict, status }, batch);
     // Slots have no period that could name them.
     const name = limit.periodSeconds === 0 ? (names[at] as string) : own.name;
-    return { ...own, name };
+    return [{ ...own, name }];
   });
 }
 

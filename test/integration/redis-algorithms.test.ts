@@ -70,8 +70,12 @@ const rule = (
 };
 
 const gcra = rule('gcra', 60, { burst: 10 });
-const sliding = rule('sliding_window', 10);
+const log = rule('sliding_window', 10);
+const sliding = rule('sliding_window', 100);
 const guarded = rule('fixed_window', 10);
+/** The ticks that a log is packed of. */
+const unpackLog = (bytes: Buffer): string =>
+  Array.from({ length: bytes.length / 8 }, (_, at) => bytes.readDoubleLE(8 * at)).join(' ');
 const micros = (seconds: number): number => Math.round(seconds * 1_000) * 1_000;
 
 /** The value under the key and its time to live are those of the counter in memory. */
@@ -81,7 +85,8 @@ const expectKept = async (
   counter: AlgorithmCounter,
 ): Promise<void> => {
   const { kind, periodTicks, tickMicros } = gate;
-  const [value, ttlMs] = await Promise.all([server.client.get(key), server.client.pttl(key)]);
+  const [bytes, ttlMs] = await Promise.all([server.client.getBuffer(key), server.client.pttl(key)]);
+  const value = bytes && (kind.lua?.isLog === true ? unpackLog(bytes) : bytes.toString());
   const [used, tick] = counter.stored ?? [];
   if (!kind.hasOwnForm) {
     expect(Number(value ?? 0)).toBe(used ?? 0);
@@ -91,7 +96,8 @@ const expectKept = async (
     expect(value).toBeNull();
     return;
   }
-  expect(value).toBe(kind.encode(gate, { used, previous: counter.previous, elapsed: 0 }, tick));
+  const { previous, ages } = counter;
+  expect(value).toBe(kind.encode(gate, { used, previous, elapsed: 0, ages }, tick));
   // What is overwritten in place keeps the end that it got there: Redis' clock, which ends it, is not the one given.
   const isInPlace = kind.lua?.own?.inPlace !== undefined;
   const slackMs = isInPlace ? (periodTicks * tickMicros) / 1_000 : 0;
@@ -109,7 +115,9 @@ describe.each([true, false])('the script of algorithms, declaring keys: %s', (is
           const increment = ask(key, any, move.hits, { times: move.times });
           const nowMicros = move.tick * any.tickMicros;
           const { states } = await call([increment], { nowMicros, isDeclaringKeys });
-          expect(states[0]).toEqual(counter.apply(any, move.tick, move));
+          const { atMicros, ...state } = states[0] as CounterState;
+          expect(atMicros ?? nowMicros).toBe(nowMicros);
+          expect(state).toEqual(counter.apply(any, move.tick, move));
           await expectKept(key, any, counter);
         }
       }),
@@ -166,7 +174,7 @@ describe.each([true, false])('the script of algorithms, declaring keys: %s', (is
 
   it('writes nothing for looks and for what it refuses', async () => {
     const keys = [freshKey(), freshKey(), freshKey()];
-    const each = [gcra, sliding, guarded];
+    const each = [gcra, log, guarded];
     const asks = (hits: number) =>
       each.map((algorithm, i) => ask(keys[i] as string, algorithm, hits));
     await call(asks(0), { isDeclaringKeys });
@@ -230,7 +238,7 @@ describe('the script of algorithms', () => {
     expect(second.states.slice(1, 3)).toMatchObject([{ used: 3 }, { used: 3 }]);
     const used = Number((await server.client.get(a))?.split(' ')[0]);
     expect(used).toBe(5 * gcra.periodTicks);
-    const third = await call([ask(b, sliding, 8), ask(d, undefined, 0, { gate: plainGate(20) })], {
+    const third = await call([ask(b, sliding, 98), ask(d, undefined, 0, { gate: plainGate(20) })], {
       nowMicros: micros(START),
       groupEnds: [2],
     });
@@ -240,14 +248,16 @@ describe('the script of algorithms', () => {
   });
 
   it('charges what it refuses where the rule says so, also hits beyond 2^53', async () => {
-    const [a, b] = [freshKey(), freshKey()];
+    const [a, b, c] = [freshKey(), freshKey(), freshKey()];
     const debt = { chargeDenied: true };
     await call([
       ask(a, rule('gcra', 1, { ...debt, periodSeconds: 90_000_000 }), 2n ** 63n - 1n),
-      ask(b, rule('sliding_window', 1, debt), 2n ** 63n - 1n),
+      ask(b, rule('sliding_window', 100, debt), 2n ** 63n - 1n),
+      ask(c, rule('sliding_window', 1, debt), 2n ** 63n - 1n),
     ]);
     expect(await server.client.get(a)).toMatch(/^9007199254740991 \d+$/);
     expect(await server.client.get(b)).toMatch(/^\d+ 0 100000000$/);
+    expect(await server.client.strlen(c)).toBe(8 * 64);
     expect(await server.client.pttl(a)).toBeGreaterThan(315_576_000_000_000);
   });
 
@@ -271,7 +281,7 @@ describe('the script of algorithms', () => {
       const tick = nowMicros / wide.tickMicros;
       const asks = { hits, times: 1 };
       const { states } = await call([ask(key, wide, hits)], { nowMicros });
-      expect(states[0]).toEqual(counter.apply(wide, tick, asks));
+      expect(states[0]).toEqual({ ...counter.apply(wide, tick, asks), atMicros: nowMicros });
       const kept = (await server.client.pttl(key)) / 1_000;
       expect([seconds, Math.ceil(kept)]).toEqual([seconds, seconds < 31 ? 121 : endAfter(seconds)]);
       expect((await server.client.get(key))?.split(' ').slice(1).map(Number)).toEqual([

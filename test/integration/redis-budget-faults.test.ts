@@ -207,7 +207,6 @@ describe.each([
   const RECORDS = [
     Buffer.from('text'),
     Buffer.from('f31536000 1 2;'),
-    packRecord('f31536000 1 -2;'),
     packRecord('f31536000 0.5 2;'),
     packRecord('f31536000 NaN 2;'),
     packRecord('f31536000 1 Infinity;'),
@@ -215,6 +214,17 @@ describe.each([
     packed.subarray(0, -1),
     Buffer.concat([packed, packed]),
   ];
+
+  it.each([
+    ['a count', packRecord('f31536000 -100 4102444800;')],
+    ['the end of a window', packRecord('f31536000 1 -2;')],
+  ])('count %s below 0 as 0, and mend it', async (_, value) => {
+    const { add, takenOf } = await start();
+    const key = freshKey();
+    await server.client.set(key, value);
+    expect((await add(asked(LIST, key, 1))).failures).toBeUndefined();
+    expect(await takenOf(key, LIST)).toBe(1);
+  });
 
   it.each(RECORDS)('fail the key alone: the record of a list is %j', async (value) => {
     const { failureOf } = await start();

@@ -8,6 +8,7 @@ import { readBudgetAnswer } from '../../src/counters/redis/budgets/budget-answer
 import { encodeBudgetCall } from '../../src/counters/redis/budgets/budget-call';
 import { BUDGET_SCRIPTS } from '../../src/counters/redis/budgets/budget-script';
 import { listOpen } from '../../src/counters/redis/open-reservations';
+import type { RuleLimit } from '../../src/core/rules/rules';
 import { unpack } from '../../src/counters/redis/message-pack';
 import { callScript } from '../../src/counters/redis/script-call';
 import { budgetEntry, budgetGateOf, budgetGates, budgetSteps } from '../support/budget-arbitraries';
@@ -75,7 +76,10 @@ function createCounter() {
       const { state, ...rest } = await readOwnForm(asking, key, gate as Gate as Gate<CounterState>);
       return { state: state as BudgetState, ...rest };
     },
-    list: async () => (await listOpen(asking, key, 1_000)).map(({ id }) => id),
+    list: async () =>
+      (await listOpen(asking, { key, rule: { gate: TOKENS as Gate } as RuleLimit }, 1_000)).map(
+        ({ id }) => id,
+      ),
   };
 }
 

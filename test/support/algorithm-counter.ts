@@ -17,6 +17,10 @@ export class AlgorithmCounter {
     return this.#kept?.state.previous ?? 0;
   }
 
+  get ages(): readonly number[] | undefined {
+    return this.#kept?.state.ages;
+  }
+
   /** Units or hits in use as they are kept, and the counter's own tick. */
   get stored(): readonly [used: number, tick: number] | undefined {
     return this.#kept && [this.#kept.state.used, this.#kept.tick];

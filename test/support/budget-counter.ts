@@ -1,23 +1,30 @@
 import { advanceBudget, unusedBudget, type Moment } from '../../src/core/budgets/advance';
-import { NO_BLOCK } from '../../src/core/budgets/block';
-import { MAX_LAPSES, type BudgetGate } from '../../src/core/budgets/budget';
+import { believedBlocks, NO_BLOCK } from '../../src/core/budgets/block';
+import { MAX_LAPSES, type Budget, type BudgetGate } from '../../src/core/budgets/budget';
 import { charge } from '../../src/core/budgets/commit';
-import { recordOf, stateOf } from '../../src/core/budgets/record';
+import { blockName, recordOf, stateOf } from '../../src/core/budgets/record';
 import { lifetimeMs } from '../../src/core/kinds/gate';
+import { SPARE_SECONDS } from '../../src/core/kinds/ticks';
 import type { Asked, BudgetState } from '../../src/core/kinds/kind';
+import type { BlockState } from '../../src/core/kinds/state';
 
 interface OpenOne {
   readonly hits: number;
-  readonly endMs: number;
+  endMs: number;
   isMet: boolean;
 }
 
 /** No key is kept for longer: ten thousand years and a second. */
 const LONGEST_MS = 315_576_000_001_000;
 
+const SPARE_MS = SPARE_SECONDS * 1_000;
+
 /** One counter with a budget as Redis keeps it, by the arithmetic of core/budgets. */
 export class BudgetCounter {
-  record: string | undefined;
+  /** What each part of its record says, those of other rules too, by its name. */
+  readonly parts = new Map<string, string>();
+  /** Whether another rule counts there that has other parts. */
+  hadStrays = false;
   readonly open = new Map<string, OpenOne>();
   /** Until when its record has to be kept, by the last write. */
   lifeEndMs = 0;
@@ -34,6 +41,8 @@ export class BudgetCounter {
     const { gate, reservation } = asked;
     const { budget } = gate;
     const nowMs = Math.floor(moment.micros / 1_000);
+    const latestMs = nowMs + (budget.reserve?.leaseMs ?? 0) + SPARE_MS;
+    for (const one of this.open.values()) one.endMs = Math.min(one.endMs, latestMs);
     const due = [...this.open].filter(([, { endMs }]) => endMs <= nowMs);
     due.sort(([a, one], [b, other]) => one.endMs - other.endMs || (a < b ? -1 : 1));
     const lapses = due.slice(0, MAX_LAPSES);
@@ -44,16 +53,44 @@ export class BudgetCounter {
     for (const [id] of lapses) this.open.delete(id);
     this.#meet(whole, nowMs + (budget.reserve?.leaseMs ?? 0), after.open - found.open);
     const isCharged = lapses.length > 0 && budget.reserve?.isReleased === false;
-    if (isCharged || isChanged(found, after)) this.#write(gate, after, nowMs);
+    if (isCharged || this.#isAstray(budget, moment) || isChanged(found, after))
+      this.#write(gate, after, nowMs);
     this.askedEndMs = Math.min(this.#endOfOpen(gate, after), nowMs + LONGEST_MS);
     if (after.open > found.open) this.openEndMs = this.askedEndMs;
     return found;
   }
 
+  /** What it says of the limits and blocks of a rule; undefined: nothing. */
+  recordOf({ budget }: Pick<BudgetGate, 'budget'>): string | undefined {
+    const known = namesOf(budget).flatMap((name) => {
+      const found = [name, name.replace(/^l/, 's')].find((one) => this.parts.has(one));
+      return found === undefined ? [] : [`${found} ${String(this.parts.get(found))};`];
+    });
+    return known.length === 0 ? undefined : known.join('');
+  }
+
   #write(gate: BudgetGate, after: BudgetState, nowMs: number): void {
-    this.record = isUnused(after) ? undefined : recordOf(gate.budget, after);
+    const names = new Set(namesOf(gate.budget));
+    for (const name of names) this.parts.delete(name);
     this.writtenMs = nowMs;
-    this.lifeEndMs = this.record === undefined ? 0 : nowMs + lifetimeMs(gate, after);
+    this.lifeEndMs = 0;
+    if (isUnused(after) && this.parts.size === 0) return;
+    this.lifeEndMs = nowMs + lifetimeMs(gate, after);
+    for (const part of recordOf(gate.budget, after).split(';').slice(0, -1)) {
+      const at = part.indexOf(' ');
+      this.parts.set(part.slice(0, at), part.slice(at + 1));
+    }
+  }
+
+  /** Whether a block says what no block of the rule can: it is written as it can be. */
+  #isAstray(budget: Budget, moment: Moment): boolean {
+    const nowMs = Math.floor(moment.micros / 1_000);
+    const blocks = budget.blocks.map((terms): BlockState => {
+      const figures = this.parts.get(blockName(budget, terms))?.split(' ').map(Number) ?? [];
+      const [strikes = 0, spanEndMs = 0, untilMs = 0, tookMs = 0, quietMs = 0] = figures;
+      return { strikes, spanEndMs, untilMs, tookMs, quietMs };
+    });
+    return believedBlocks(budget, blocks, nowMs) !== blocks;
   }
 
   #endOfOpen(gate: BudgetGate, after: BudgetState): number {
@@ -85,9 +122,9 @@ export class BudgetCounter {
     reservation: Asked['reservation'],
   ): BudgetState {
     const first = lapses[0] === undefined ? moment : { ...moment, micros: lapses[0].endMs * 1_000 };
-    const kept =
-      this.record === undefined ? unusedBudget(budget, first) : stateOf(budget, this.record, first);
-    if (kept === undefined) throw new Error(`not ours: ${String(this.record)}`);
+    const record = [...this.parts].map(([name, text]) => `${name} ${text};`).join('');
+    const kept = record === '' ? unusedBudget(budget, first) : stateOf(budget, record, first);
+    if (kept === undefined) throw new Error(`not ours: ${record}`);
     const { held } = this;
     const state = advanceBudget(budget, { ...kept, held, open: this.open.size }, lapses, moment);
     const one = reservation && this.open.get(reservation.id);
@@ -95,6 +132,11 @@ export class BudgetCounter {
     if (!isOpen || (reservation?.mode === 'cancel' && one.isMet)) return state;
     return { ...state, was: one.hits };
   }
+}
+
+function namesOf(budget: Budget): readonly string[] {
+  const blocks = budget.blocks.map((terms) => blockName(budget, terms));
+  return [...budget.entries.map(({ id }) => id), ...blocks];
 }
 
 function isUnused({ entries, blocks }: BudgetState): boolean {

@@ -61,11 +61,13 @@ export async function startLeasingInstance(
     },
     { ...PLAIN_DECISIONS, ttlJitterSeconds: JITTER_SECONDS },
   );
-  const keysOf = (request: DecisionRequest): readonly string[] => {
+  const countersOf = (request: DecisionRequest) => {
     const found = findCounters(rules.current, request, windowsAt(NOW_SECONDS), { keyPrefix: '' });
     if (typeof found === 'string') throw new Error(found);
-    return found.map((one) => one?.key ?? '');
+    return found;
   };
+  const keysOf = (request: DecisionRequest): readonly string[] =>
+    countersOf(request).map((one) => one?.key ?? '');
   return {
     store,
     statistics,
@@ -77,7 +79,7 @@ export async function startLeasingInstance(
     keysOf,
     /** Hits on lease here, of each counter of a request. */
     leftOf: (request: DecisionRequest) =>
-      keysOf(request).map((key) => store.leases?.read(key)?.left),
+      countersOf(request).map((one) => one && store.leases?.read(one)?.left),
     ask(...requests: readonly DecisionRequest[]): AskedBatch {
       const responder = recordingResponder();
       const decided = decideBatch(

@@ -8,17 +8,31 @@ export function unpackRecord(bytes: Buffer): string {
   const end = bytes.indexOf('\n');
   let at = end + 1;
   const parts = bytes.toString('utf8', 0, end).split(';').slice(0, -1);
+  const logs = new Map<string, number[]>();
   const texts = parts.map((part) => {
     const [id = '', count = '0'] = part.split(' ');
     const figures = Array.from({ length: Number(count) }, () => {
       at += 8;
       return bytes.readDoubleLE(at - 8);
     });
+    const log = /^(l\d+)(?:\+\d+)?$/.exec(id)?.[1];
+    if (log !== undefined) {
+      logs.set(log, [...(logs.get(log) ?? []), ...figures.filter((figure) => figure > 0)]);
+      const isLast = !parts.some((one) => one.startsWith(nextOf(id)));
+      const times = logs.get(log) ?? [];
+      return isLast ? `${[log, ...(times.length === 0 ? [0] : times)].join(' ')};` : '';
+    }
     const isQuiet = id.startsWith('b') && figures.every((figure) => figure === 0);
     return isQuiet ? '' : `${[id, ...figures].join(' ')};`;
   });
   if (at !== bytes.length) throw new Error(`${String(bytes.length - at)} bytes too many`);
   return texts.join('');
+}
+
+/** How the next part of a log begins. */
+function nextOf(id: string): string {
+  const [log, at = '0'] = id.split('+');
+  return `${String(log)}+${String(Number(at) + 1)} `;
 }
 
 export function packRecord(text: string): Buffer {

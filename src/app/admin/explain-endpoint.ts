@@ -51,7 +51,7 @@ export function createExplainEndpoint(deps: ExplainEndpointDeps): AdminEndpoint 
           reader: store.reader,
           dryCounters: (readings) => dryCounters(readings, store),
           knows: (increment: Increment) => cacheOf(store)?.knows(increment, nowSeconds) ?? false,
-          leaseOf: (key: string) => store.leases?.read(key),
+          leaseOf: (place: Increment) => store.leases?.read(place),
           nowSeconds,
         },
         options,
@@ -70,7 +70,7 @@ function dryCounters(
   const counters = createDryCounters(readings);
   const cache = cacheOf(store);
   // What is on lease is spent first.
-  const keeps = ({ key }: Increment): boolean => (store.leases?.read(key)?.left ?? 0) === 0;
+  const keeps = (one: Increment): boolean => (store.leases?.read(one)?.left ?? 0) === 0;
   return cache === undefined ? counters : withOverLimitCache(counters, readOnly(cache), { keeps });
 }
 

@@ -1,5 +1,6 @@
 import { timer } from 'rxjs';
 import type { Counters } from '../../core/ports';
+import type { LeasePlace } from '../../counters/leases/lease-table';
 import type { LeaseReading } from '../../counters/leases/leases';
 import { withLeases, type LeasedCountersDeps } from '../../counters/leases/with-leases';
 import type { OverLimitCache } from '../../counters/over-limit-cache';
@@ -11,7 +12,7 @@ import { createLeasedCache } from './local-cache';
 /** Leases as an operator looks at them and ends them. */
 export interface LeaseView {
   /** Undefined: no counter of this key is leased here. */
-  readonly read: (key: string) => LeaseReading | undefined;
+  readonly read: (place: LeasePlace) => LeaseReading | undefined;
   /** These counters were reset or set. */
   readonly forget: (keys: readonly string[]) => void;
   /** Knows which leased counters are over their limit; undefined: the local cache does. */

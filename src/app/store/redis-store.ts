@@ -93,7 +93,7 @@ export function openRedisStore(
     counters: guarded,
     reader: redisReader(counters),
     writer: createRedisWriter(counters),
-    listOpen: ({ key }: CounterPlace, most: number) => listOpen(counters, key, most),
+    listOpen: (place: CounterPlace, most: number) => listOpen(counters, place, most),
     publishInvalidation: publishPlaces,
     connected$,
     connections: new Map([[STORE, connected$]]),

@@ -1,5 +1,6 @@
-import type { BudgetState, CounterState, EntryState } from '../kinds/state';
-import { NO_BLOCK } from './block';
+import type { BudgetState, EntryState } from '../kinds/state';
+import { SPARE_SECONDS } from '../kinds/ticks';
+import { believedBlocks, NO_BLOCK } from './block';
 import type { Budget, BudgetEntry } from './budget';
 import { take } from './commit';
 import { entryState } from './states';
@@ -62,7 +63,7 @@ export function advanceBudget(
   return {
     atMicros: moment.micros,
     entries: advanced,
-    blocks: stored.blocks,
+    blocks: believedBlocks(budget, stored.blocks, Math.floor(moment.micros / 1_000)),
     held: Math.max(0, stored.held - lapsed),
     open: stored.open - lapses.length,
     was: -1,
@@ -95,17 +96,24 @@ function advanceOwn(
   let now: EntryState = state;
   for (const { hits, endMs } of lapses) {
     const due = Math.max(tick, tickOf(endMs * 1_000, gate.tickMicros));
-    now = take(entry, entryState(step(entry, now, due - tick), 0), hits);
+    now = take(entry, step(entry, now, due, due - tick), hits);
     tick = due;
   }
-  return entryState(step(entry, now, tickOf(micros, gate.tickMicros) - tick), 0);
+  const nowTick = tickOf(micros, gate.tickMicros);
+  return step(entry, now, nowTick, nowTick - tick);
 }
 
-function step({ gate }: BudgetEntry, state: CounterState, ticks: number): CounterState {
-  return gate.kind.advance(gate, state, ticks);
+/** A counter of which nothing is in use stands as one that was never used. */
+function step({ gate }: BudgetEntry, state: EntryState, tick: number, ticks: number): EntryState {
+  const now = gate.kind.advance(gate, state, ticks);
+  const isUnused = now.used === 0 && now.previous === 0;
+  return entryState(isUnused ? gate.kind.ofHits(gate, 0, tick) : now, 0);
 }
 
-/** A stored window that ends later than this process' own stays: it never goes back. */
+/**
+ * A stored window that ends later than this process' own stays: it never goes back. One that ends later than any window of the rule
+ * was named by a clock that was wrong: it is that of now.
+ */
 function advanceWindow(
   entry: BudgetEntry,
   state: EntryState,
@@ -113,13 +121,38 @@ function advanceWindow(
   { nowSeconds }: Moment,
 ): EntryState {
   const window = entry.windowAt?.(nowSeconds) ?? { startSeconds: 0, endSeconds: 0 };
-  const isCurrent = state.endSeconds >= window.endSeconds;
+  const isCurrent = state.used > 0 && state.endSeconds >= window.endSeconds;
+  const endSeconds = isAstrayEnd(entry, state, nowSeconds) ? window.endSeconds : state.endSeconds;
   let now = isCurrent
-    ? entryState(state, state.endSeconds)
+    ? entryState(state, endSeconds)
     : entryState({ used: 0, previous: 0, elapsed: 0 }, window.endSeconds);
   for (const { hits, endMs } of lapses)
     if (endMs >= window.startSeconds * 1_000) now = take(entry, now, hits);
   return now;
+}
+
+function isAstrayEnd(
+  { longestSeconds }: BudgetEntry,
+  { endSeconds }: EntryState,
+  nowSeconds: number,
+): boolean {
+  return endSeconds > Math.floor(nowSeconds) + longestSeconds + SPARE_SECONDS;
+}
+
+/** Whether a stored counter says something that only a wrong clock can have written; `advanceBudget` mends it. */
+export function isAstrayBudget(budget: Budget, stored: BudgetState, moment: Moment): boolean {
+  const nowMs = Math.floor(moment.micros / 1_000);
+  if (believedBlocks(budget, stored.blocks, nowMs) !== stored.blocks) return true;
+  return budget.entries.some((entry, at) => {
+    const state = stored.entries[at] as EntryState;
+    const { gate, isSlots, windowAt } = entry;
+    if (isSlots) return false;
+    if (windowAt !== undefined)
+      return state.used > 0 && isAstrayEnd(entry, state, moment.nowSeconds);
+    const { tickMicros } = gate;
+    const ticks = tickOf(moment.micros, tickMicros) - tickOf(stored.atMicros, tickMicros);
+    return gate.kind.isAstray(gate, state, ticks);
+  });
 }
 
 function tickOf(micros: number, tickMicros: number): number {

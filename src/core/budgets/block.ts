@@ -1,19 +1,54 @@
 import type { BlockState, BudgetState } from '../kinds/state';
-import type { BlockTerms } from './budget';
+import { SPARE_SECONDS } from '../kinds/ticks';
+import { isBlockResting, type BlockTerms, type Budget } from './budget';
 
 export const NO_BLOCK: BlockState = { strikes: 0, spanEndMs: 0, untilMs: 0, tookMs: 0, quietMs: 0 };
+
+/**
+ * Blocks as they can be: no block lasts for longer than `upToMs`, and no span for longer than `withinMs`. What is said beyond
+ * that, and some seconds, a clock has written that was wrong. The same list where all can be.
+ */
+export function believedBlocks(
+  { blocks: terms }: Pick<Budget, 'blocks'>,
+  blocks: readonly BlockState[],
+  nowMs: number,
+): readonly BlockState[] {
+  for (let at = 0; at < terms.length; at += 1)
+    if (believed(terms[at] as BlockTerms, blocks[at] as BlockState, nowMs) !== blocks[at])
+      return blocks.map((one, place) => believed(terms[place] as BlockTerms, one, nowMs));
+  return blocks;
+}
+
+function believed(terms: BlockTerms, state: BlockState, nowMs: number): BlockState {
+  const { withinMs } = terms;
+  const upToMs = Math.max(terms.upToMs, terms.forMs);
+  const { untilMs, spanEndMs, quietMs } = state;
+  const latestMs = nowMs + SPARE_SECONDS * 1_000;
+  const isAstray =
+    untilMs > latestMs + upToMs || spanEndMs > latestMs + withinMs || quietMs > latestMs + upToMs;
+  if (!isAstray) return state;
+  return {
+    ...state,
+    untilMs: Math.min(untilMs, nowMs + upToMs),
+    spanEndMs: Math.min(spanEndMs, nowMs + withinMs),
+    quietMs: Math.min(quietMs, nowMs + upToMs),
+  };
+}
 
 export function isBlocked({ untilMs }: BlockState, nowMs: number): boolean {
   return nowMs < untilMs;
 }
 
 /** Milliseconds for which blocks still refuse every hit. */
-export function msOfBlocks({ blocks, atMicros }: BudgetState): number {
+export function msOfBlocks(
+  budget: Pick<Budget, 'blocks' | 'entries'>,
+  { blocks, atMicros }: BudgetState,
+): number {
   const nowMs = atMicros / 1_000;
-  return blocks.reduce(
-    (most, one) => (isBlocked(one, nowMs) ? Math.max(most, one.untilMs - nowMs) : most),
-    0,
-  );
+  return blocks.reduce((most, { untilMs }, at) => {
+    const isResting = isBlockResting(budget, budget.blocks[at] as BlockTerms);
+    return isResting ? most : Math.max(most, untilMs - nowMs);
+  }, 0);
 }
 
 /** After a refusal of a counter that is not blocked (budgets.md section 6); it begins a block where `untilMs` is later than now. */

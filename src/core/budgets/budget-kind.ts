@@ -3,11 +3,11 @@ import type { EntryState } from '../kinds/state';
 import { WINDOW_RANGE } from '../kinds/window';
 import { isRecalledWhole } from '../kinds/refusal';
 import { countAdmitted } from '../kinds/whole';
-import { advanceBudget, NO_LAPSES, unusedBudget } from './advance';
-import { blockEndMs, isBlocked } from './block';
+import { advanceBudget, isAstrayBudget, NO_LAPSES, unusedBudget } from './advance';
+import { blockEndMs } from './block';
 import type { Budget, BudgetEntry, BudgetGate } from './budget';
 import { charge, commit } from './commit';
-import { askOf, freeUnits, judge } from './judge';
+import { askOf, blockAt, freeUnits, judge } from './judge';
 import { outcomeOfBudget, type BudgetOutcome } from './outcome';
 import { recordOf, stateOf } from './record';
 
@@ -40,6 +40,7 @@ export const budgetKind = {
   isAnyRefused: (asked, state) => refuses(asked, state),
   outcome(asked, state, hits, later, second) {
     const { times } = asked;
+    if (isPart(asked, hits)) return outcomeOfPart(asked, state, { hits, later }, second);
     const number = hits > 0 ? times - later / hits : 1;
     return outcomeOfBudget(
       budgetOf(asked),
@@ -67,6 +68,10 @@ export const budgetKind = {
     return isRefusing ? after : 'none';
   },
   isTakenBack: ({ gate }, state) => freeHits(gate as Gate & BudgetGate, state) < 1,
+  isAstray(gate, state, ticks) {
+    const { budget, tickMicros } = gate as BudgetGate;
+    return isAstrayBudget(budget, state, momentOf(state.atMicros + ticks * tickMicros));
+  },
   ticksOfLife: (gate, state) => ticksOfLife(gate as BudgetGate, state),
   encode: (gate, state) => recordOf((gate as BudgetGate).budget, state),
   decode(gate, value, nowTick) {
@@ -74,6 +79,31 @@ export const budgetKind = {
     return stateOf(budget, value, momentOf(nowTick * tickMicros));
   },
 } as const satisfies Kind<BudgetState>;
+
+/** Whether these hits are a part of one ask, which is admitted or refused whole. */
+function isPart({ times, hits: all, reservation }: Asked, hits: number): boolean {
+  return times === 1 && reservation === undefined && hits > 0 && hits < Number(all);
+}
+
+/** What they get: the outcome of the whole, which counts once what it began. */
+function outcomeOfPart(
+  asked: Asked,
+  state: BudgetState,
+  { hits, later }: { readonly hits: number; readonly later: number },
+  second: number,
+): BudgetOutcome {
+  const all = Number(asked.hits);
+  const whole = outcomeOfBudget(budgetOf(asked), state, { hits: all, mode: 'ask' }, second);
+  const { over, blockedHits, blocksBegun, lapsed } = whole;
+  const isFirst = later + hits === all;
+  return {
+    ...whole,
+    over: Math.min(over, hits),
+    blockedHits: Math.min(blockedHits, hits),
+    blocksBegun: isFirst ? blocksBegun : 0,
+    lapsed: isFirst ? lapsed : 0,
+  };
+}
 
 function momentOf(micros: number): { readonly micros: number; readonly nowSeconds: number } {
   return { micros, nowSeconds: micros / 1_000_000 };
@@ -108,7 +138,7 @@ function freeHits({ budget }: Pick<BudgetGate, 'budget'>, state: BudgetState): n
   let least = Infinity;
   for (let at = 0; at < budget.entries.length; at += 1) {
     const entry = budget.entries[at] as BudgetEntry;
-    if (entry.isSlots) continue;
+    if (entry.isSlots || entry.isResting) continue;
     least = Math.min(least, Math.floor(freeUnits(entry, state, at) / entry.gate.periodTicks));
   }
   return least;
@@ -121,11 +151,8 @@ function afterAsks(asked: Asked, state: BudgetState): BudgetState {
 }
 
 /** A block refuses every hit. */
-function isShut({ isShadow }: Budget, { blocks, atMicros }: BudgetState): boolean {
-  if (isShadow) return false;
-  // Once for each ask: no closure.
-  for (const one of blocks) if (isBlocked(one, atMicros / 1_000)) return true;
-  return false;
+function isShut(budget: Budget, state: BudgetState): boolean {
+  return !budget.isShadow && blockAt(budget, state) !== -1;
 }
 
 /** Where the counter stands before the ask with this number, from 1: those before it were admitted as long as they fit. */

@@ -3,7 +3,7 @@ import type { WindowAt } from '../windows/length';
 
 /** A rule of which all limits hold, whose hits may be held before they are known, and that may block (budgets.md). */
 export interface Budget {
-  /** 1 to 8, in the order of the rule. */
+  /** All limits of the rule in its order, 1 to 8: those that do not hold for this request rest. */
   readonly entries: readonly BudgetEntry[];
   /** Undefined: hits are charged at once. */
   readonly reserve: ReserveTerms | undefined;
@@ -22,6 +22,10 @@ export interface BudgetEntry {
   readonly windowAt: WindowAt | undefined;
   /** It limits open reservations, not hits. */
   readonly isSlots: boolean;
+  /** It is kept, and charged by leases that are over, but takes no part in this request: another rule replaces it. */
+  readonly isResting: boolean;
+  /** The most seconds that one of its windows takes; 0 where it has none. */
+  readonly longestSeconds: number;
   /** What `tightest` compares; 0 for slots. */
   readonly periodSeconds: number;
 }
@@ -48,6 +52,14 @@ export interface BlockTerms {
 
 export interface BudgetGate extends Gate<BudgetState> {
   readonly budget: Budget;
+}
+
+/** Whether the limit rests whose refusals a block counts: it is kept, refuses nothing and counts nothing. */
+export function isBlockResting(
+  { entries }: Pick<Budget, 'entries'>,
+  { entry }: BlockTerms,
+): boolean {
+  return entry !== -1 && entries[entry]?.isResting === true;
 }
 
 export function isBudgetGate(gate: Gate): gate is Gate & BudgetGate {

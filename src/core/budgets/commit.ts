@@ -1,6 +1,13 @@
 import type { BlockState, BudgetState, EntryState } from '../kinds/state';
 import { strike } from './block';
-import { MAX_OPEN, MAX_SUM, type BlockTerms, type Budget, type BudgetEntry } from './budget';
+import {
+  isBlockResting,
+  MAX_OPEN,
+  MAX_SUM,
+  type BlockTerms,
+  type Budget,
+  type BudgetEntry,
+} from './budget';
 import { changedState, entryState } from './states';
 import { judge, type BudgetAsk, type Judgement } from './judge';
 
@@ -67,16 +74,15 @@ function refuse(
   return takeAll(budget, struck, ask.hits, true);
 }
 
-function strikeAll(
-  { blocks: terms }: Budget,
-  state: BudgetState,
-  judgement: Judgement,
-): BudgetState {
+function strikeAll(budget: Budget, state: BudgetState, judgement: Judgement): BudgetState {
+  const { blocks: terms } = budget;
   if (terms.length === 0) return state;
   const nowMs = Math.floor(state.atMicros / 1_000);
   const blocks = state.blocks.map((one, at): BlockState => {
     const its = terms[at] as BlockTerms;
-    return isStruck(its.entry, judgement) ? strike(its, one, nowMs) : one;
+    return !isBlockResting(budget, its) && isStruck(its.entry, judgement)
+      ? strike(its, one, nowMs)
+      : one;
   });
   return changedState(state, { blocks });
 }
@@ -96,7 +102,7 @@ function takeAll(
   for (let at = 0; at < entries.length; at += 1) {
     const entry = entries[at] as BudgetEntry;
     const one = state.entries[at] as EntryState;
-    const isTaken = !entry.isSlots && (!isDenied || entry.gate.chargeDenied);
+    const isTaken = !entry.isSlots && !entry.isResting && (!isDenied || entry.gate.chargeDenied);
     taken[at] = isTaken ? take(entry, one, hits) : one;
   }
   const { atMicros, blocks, held, open, was, lapsed } = state;

@@ -1,7 +1,7 @@
 import type { Asked } from '../kinds/kind';
-import type { BudgetState, EntryState } from '../kinds/state';
+import type { BlockState, BudgetState, EntryState } from '../kinds/state';
 import { isBlocked } from './block';
-import { MAX_OPEN, type Budget, type BudgetEntry } from './budget';
+import { isBlockResting, MAX_OPEN, type BlockTerms, type Budget, type BudgetEntry } from './budget';
 
 /** What an ask wants of a counter. */
 export interface BudgetAsk {
@@ -37,6 +37,7 @@ export function refusesEntry(
 ): boolean {
   const { gate, isSlots } = entry;
   const { hits, mode } = ask;
+  if (entry.isResting) return false;
   if (isSlots) return mode === 'reserve' && freeUnits(entry, state, at) < 1;
   // To hold nothing needs something that is left: the charge comes later.
   const least = mode === 'reserve' ? Math.max(hits, 1) : Math.max(hits, 0);
@@ -59,7 +60,7 @@ const ADMITTED: Judgement = { isOver: false, refusing: NONE, block: -1 };
 export function judge(budget: Budget, state: BudgetState, ask: BudgetAsk): Judgement {
   const { hits, mode } = ask;
   if (isNeverRefused(state, ask)) return ADMITTED;
-  const block = hits < 0 ? -1 : blockAt(state);
+  const block = hits < 0 ? -1 : blockAt(budget, state);
   if (block !== -1 && !budget.isShadow) return { isOver: true, refusing: NONE, block };
   const refusing = placesRefusing(budget, state, ask);
   const isFull = mode === 'reserve' && state.open >= MAX_OPEN;
@@ -85,8 +86,14 @@ function isNeverRefused({ was }: BudgetState, { mode }: BudgetAsk): boolean {
 }
 
 /** The block that lasts now, by its place; -1: none. */
-function blockAt({ blocks, atMicros }: BudgetState): number {
-  return blocks.length === 0 ? -1 : blocks.findIndex((one) => isBlocked(one, atMicros / 1_000));
+export function blockAt(budget: Budget, { blocks, atMicros }: BudgetState): number {
+  for (let at = 0; at < blocks.length; at += 1)
+    if (
+      isBlocked(blocks[at] as BlockState, atMicros / 1_000) &&
+      !isBlockResting(budget, budget.blocks[at] as BlockTerms)
+    )
+      return at;
+  return -1;
 }
 
 /**

@@ -43,7 +43,7 @@ export function outcomeOfBudget(
   const entries = budget.entries.map((entry, at) =>
     outcomeOfEntry({ entry, at, after }, ask, judgement, second),
   );
-  const entry = isOver ? longestWait(entries, judgement) : tightest(budget, entries);
+  const entry = isOver ? longestWait(budget, entries, judgement) : tightest(budget, entries);
   const told = entries[entry] as EntryOutcome;
   const hits = Math.max(ask.hits, 0);
   const { resetSeconds: reset } = told;
@@ -85,6 +85,7 @@ function outcomeOfEntry(
 ): EntryOutcome {
   const { entry, at, after } = place;
   const { size, periodTicks } = entry.gate;
+  if (entry.isResting) return { isOver: false, remaining: size, used: 0, resetSeconds: 0 };
   const remaining = Math.min(
     size,
     Math.max(0, Math.floor(freeUnits(entry, after, at) / periodTicks)),
@@ -125,8 +126,8 @@ function countBegun(before: BudgetState, after: BudgetState): number {
 }
 
 /** Seconds until the last block ends; 0: none lasts, or the rule is in shadow mode. */
-function secondsOfBlocks({ isShadow }: Budget, state: BudgetState): number {
-  return isShadow ? 0 : Math.ceil(msOfBlocks(state) / 1_000);
+function secondsOfBlocks(budget: Budget, state: BudgetState): number {
+  return budget.isShadow ? 0 : Math.ceil(msOfBlocks(budget, state) / 1_000);
 }
 
 interface Shut {
@@ -139,7 +140,7 @@ interface Shut {
 /** A block refuses for its rest, or for as long as a limit would refuse without it, if that is longer. */
 function behindBlock(outcome: BudgetOutcome, { budget, after, ask, second }: Shut): BudgetOutcome {
   const one = { ...ask, hits: Math.max(ask.hits, 1) };
-  let told = { entry: 0, resetSeconds: 0 };
+  let told = { entry: firstAwake(budget), resetSeconds: 0 };
   for (const [at, entry] of budget.entries.entries()) {
     if (!refusesEntry(entry, after, at, one)) continue;
     const resetSeconds = waitSeconds({ entry, at, after }, one, second);
@@ -151,11 +152,21 @@ function behindBlock(outcome: BudgetOutcome, { budget, after, ask, second }: Shu
 }
 
 /** Of those that refuse the one that does for longest; the first, where a block does or too many are open. */
-function longestWait(entries: readonly EntryOutcome[], { refusing }: Judgement): number {
+function longestWait(
+  budget: Budget,
+  entries: readonly EntryOutcome[],
+  { refusing }: Judgement,
+): number {
   return refusing.reduce(
     (longest, at) => (waitAt(entries, at) > waitAt(entries, longest) ? at : longest),
-    refusing[0] ?? 0,
+    refusing[0] ?? firstAwake(budget),
   );
+}
+
+function firstAwake({ entries }: Budget): number {
+  let at = 0;
+  while (entries[at]?.isResting === true) at += 1;
+  return at;
 }
 
 function waitAt(entries: readonly EntryOutcome[], at: number): number {
@@ -164,9 +175,10 @@ function waitAt(entries: readonly EntryOutcome[], at: number): number {
 
 /** The limit with the smallest share left, of equals that of the shorter period. */
 function tightest(budget: Budget, entries: readonly EntryOutcome[]): number {
-  let chosen = 0;
-  for (let at = 1; at < entries.length; at += 1)
-    if (isTighter(budget, entries, at, chosen)) chosen = at;
+  let chosen = firstAwake(budget);
+  for (let at = chosen + 1; at < entries.length; at += 1)
+    if (budget.entries[at]?.isResting === false && isTighter(budget, entries, at, chosen))
+      chosen = at;
   return chosen;
 }
 

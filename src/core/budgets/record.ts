@@ -1,26 +1,32 @@
+import type { CounterState, Kind } from '../kinds/kind';
 import type { BlockState, BudgetState, EntryState } from '../kinds/state';
 import { advanceBudget, unusedBudget, type Moment } from './advance';
 import { NO_BLOCK } from './block';
 import { entryState } from './states';
-import type { Budget, BudgetEntry } from './budget';
+import type { BlockTerms, Budget, BudgetEntry } from './budget';
 
 /*
- * The record of a counter (budgets.md section 8): `<id> <figures>;` for each limit, and `b<entry> <figures>;` for each block that
- * says something. A part is found by its name, so that a changed limit keeps what was used. Redis keeps it packed (see `SAVE_LUA`), and says it
- * as this text to operators.
+ * The record of a counter (budgets.md section 8): `<id> <figures>;` for each limit, and `b:<id> <figures>;` for each block that
+ * says something. A part is found by its name, so that a changed limit keeps what was used. Redis keeps it packed (see `SAVE_LUA`),
+ * a log in parts of eight figures (`l60`, `l60+1`), and says it as this text to operators.
  */
 
 /** The record of a counter as it stands. */
-export function recordOf({ entries, blocks }: Budget, state: BudgetState): string {
-  const parts = entries.map((_, at) => partAt({ entries }, state, at));
-  const blocked = blocks.map(({ entry }, at) =>
-    blockPart(blockName(entry), state.blocks[at] as BlockState),
+export function recordOf(budget: Budget, state: BudgetState): string {
+  const parts = budget.entries.map((_, at) => partAt(budget, state, at));
+  const blocked = budget.blocks.map((terms, at) =>
+    blockPart(blockName(budget, terms), state.blocks[at] as BlockState),
   );
   return [...parts, ...blocked].join('');
 }
 
-/** The name of a block's part: `b` of the rule, `b0` of its first limit. */
-export function blockName(entry: number): string {
+/** The name of a block's part: `b` of the rule, `b:g60` of one of its limits. */
+export function blockName({ entries }: Pick<Budget, 'entries'>, { entry }: BlockTerms): string {
+  return entry === -1 ? 'b' : `b:${(entries[entry] as BudgetEntry).id}`;
+}
+
+/** What 1.0.0-rc.1 called it, by the place of its limit: `b0`. */
+export function oldBlockName({ entry }: BlockTerms): string {
   return entry === -1 ? 'b' : `b${String(entry)}`;
 }
 
@@ -35,7 +41,9 @@ export function partAt(
   const { atMicros } = state;
   if (isSlots) return '';
   if (windowAt !== undefined) return `${id} ${String(one.used)} ${String(one.endSeconds)};`;
-  return `${id} ${gate.kind.encode(gate, one, Math.floor(atMicros / gate.tickMicros))};`;
+  const figures = gate.kind.encode(gate, one, Math.floor(atMicros / gate.tickMicros));
+  // A log without hits is there all the same: no other part stands for it.
+  return `${id} ${figures === '' ? '0' : figures};`;
 }
 
 function blockPart(
@@ -54,22 +62,35 @@ export function stateOf(budget: Budget, record: string, moment: Moment): BudgetS
   const entries: EntryState[] = [];
   for (const [at, entry] of budget.entries.entries()) {
     const text = parts.get(entry.id);
-    const state = text === undefined ? unused.entries[at] : entryOf(entry, text, moment);
+    const state =
+      text === undefined
+        ? (inherited(entry, parts, moment) ?? unused.entries[at])
+        : entryOf(entry, text, moment);
     if (state === undefined) return undefined;
     entries.push(state);
   }
-  const blocks = budget.blocks.map(({ entry }) => blockOf(parts.get(blockName(entry))));
+  const blocks = budget.blocks.map((terms) =>
+    blockOf(parts.get(blockName(budget, terms)) ?? parts.get(oldBlockName(terms))),
+  );
   return advanceBudget(budget, { ...unused, entries, blocks }, [], moment);
 }
 
 function partsOf(record: string): ReadonlyMap<string, string> | undefined {
   if (!/^(?:[^ ;]+(?: \d+)+;)*$/.test(record)) return undefined;
-  return new Map(
-    record
-      .split(';')
-      .slice(0, -1)
-      .map((part) => [part.slice(0, part.indexOf(' ')), part.slice(part.indexOf(' ') + 1)]),
-  );
+  const parts = new Map<string, string>();
+  for (const part of record.split(';').slice(0, -1)) {
+    const [name = '', ...figures] = part.split(' ');
+    const log = /^(l\d+)(?:\+\d+)?$/.exec(name)?.[1];
+    if (log === undefined) parts.set(name, figures.join(' '));
+    else parts.set(log, joined(parts.get(log), figures));
+  }
+  return parts;
+}
+
+/** The hits of a log, whose last part is filled with zeros. */
+function joined(before: string | undefined, figures: readonly string[]): string {
+  const times = figures.filter((figure) => Number(figure) > 0);
+  return [...(before === undefined || before === '' ? [] : [before]), ...times].join(' ');
 }
 
 function entryOf(
@@ -78,12 +99,27 @@ function entryOf(
   { micros }: Moment,
 ): EntryState | undefined {
   if (windowAt === undefined) {
+    if (text === '') return entryState(gate.kind.ofHits(gate, 0, 0), 0);
     const state = gate.kind.decode(gate, text, Math.floor(micros / gate.tickMicros));
     return state && entryState(state, 0);
   }
   const [used, endSeconds, ...more] = text.split(' ').map(Number);
   if (used === undefined || endSeconds === undefined || more.length > 0) return undefined;
   return { used, previous: 0, elapsed: 0, endSeconds };
+}
+
+/** A limit whose part another kind has written, which counted it before. */
+function inherited(
+  { gate, id, windowAt }: BudgetEntry,
+  parts: ReadonlyMap<string, string>,
+  { micros }: Moment,
+): EntryState | undefined {
+  const { heirOf, letter }: Kind<CounterState> = gate.kind;
+  if (heirOf === undefined || windowAt !== undefined) return undefined;
+  const text = parts.get(heirOf.letter + id.slice(letter.length));
+  if (text === undefined) return undefined;
+  const state = heirOf.decode(gate, text, Math.floor(micros / gate.tickMicros));
+  return state && entryState(state, 0);
 }
 
 function blockOf(text: string | undefined): BlockState {

@@ -7,10 +7,10 @@ import type { BudgetState, CounterState, EntryState } from '../kinds/state';
 
 /** Where one limit stands. */
 export function entryState(
-  { used, previous, elapsed }: CounterState,
+  { used, previous, elapsed, ages }: CounterState,
   endSeconds: number,
 ): EntryState {
-  return { used, previous, elapsed, endSeconds };
+  return { used, previous, elapsed, endSeconds, ages };
 }
 
 /** The same counter with other fields. */

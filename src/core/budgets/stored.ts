@@ -1,28 +1,102 @@
 import type { BlockState, BudgetState, EntryState } from '../kinds/state';
 import { unusedBudget, type Moment } from './advance';
-import { NO_BLOCK } from './block';
-import type { Budget } from './budget';
-import { changedState } from './states';
+import { blockEndMs, NO_BLOCK } from './block';
+import type { Budget, BudgetEntry } from './budget';
+import { blockName } from './record';
+import { changedState, entryState } from './states';
+
+/** A limit or a block of another rule that counted under the key before, or counts there elsewhere: it is kept until it ends. */
+export interface Stray {
+  /** As a record calls it. */
+  readonly name: string;
+  readonly state: EntryState | BlockState;
+  /** By the clock of the store, in microseconds since 1970. */
+  readonly atMicros: number;
+  readonly endMs: number;
+}
+
+/** A counter as it is kept, with the limits that count in it. */
+export interface StoredBudget {
+  readonly budget: Budget;
+  readonly state: BudgetState;
+  readonly strays: readonly Stray[];
+}
+
+/** No more are kept: those that end last. */
+const MAX_STRAYS = 16;
 
 /**
  * A counter that was kept under other limits: those that are still there keep what was used, found by their ids and their blocks
- * by whose refusals they count; new ones start empty, others go (budgets.md section 8).
+ * by whose refusals they count; new ones start empty, others become strays (budgets.md section 8).
  */
-export function underBudget(
-  budget: Budget,
-  kept: { readonly budget: Budget; readonly state: BudgetState },
-  moment: Moment,
-): BudgetState {
-  if (kept.budget === budget) return kept.state;
+export function underBudget(budget: Budget, kept: StoredBudget, moment: Moment): BudgetState {
+  if (hasSameForm(kept.budget, budget)) return kept.state;
   const { state } = kept;
+  const parts = new Map(partsOf(kept).map((one) => [one.name, one]));
   const unused = unusedBudget(budget, { ...moment, micros: state.atMicros });
-  const entries = budget.entries.map(({ id }, at): EntryState => {
-    const old = kept.budget.entries.findIndex((one) => one.id === id);
-    return (old === -1 ? unused.entries[at] : state.entries[old]) as EntryState;
+  const entries = budget.entries.map((entry, at): EntryState => {
+    const part = parts.get(entry.id);
+    return part === undefined
+      ? (unused.entries[at] as EntryState)
+      : entryThen(entry, part, state.atMicros);
   });
-  const blocks = budget.blocks.map(({ entry }): BlockState => {
-    const old = kept.budget.blocks.findIndex((one) => one.entry === entry);
-    return old === -1 ? NO_BLOCK : (state.blocks[old] as BlockState);
+  const blocks = budget.blocks.map((terms): BlockState => {
+    const part = parts.get(blockName(budget, terms));
+    return part === undefined ? NO_BLOCK : (part.state as BlockState);
   });
   return changedState(state, { entries, blocks });
+}
+
+/** What another rule than this one counts there, and that is in use. */
+export function straysUnder(budget: Budget, kept: StoredBudget, nowMs: number): readonly Stray[] {
+  if (hasSameForm(kept.budget, budget)) return kept.strays;
+  const names = new Set([
+    ...budget.entries.map(({ id }) => id),
+    ...budget.blocks.map((terms) => blockName(budget, terms)),
+  ]);
+  const strays = partsOf(kept).filter(({ name, endMs }) => !names.has(name) && endMs > nowMs);
+  return strays.sort((a, b) => b.endMs - a.endMs).slice(0, MAX_STRAYS);
+}
+
+/** Whether the states of two rules have the same parts in the same order, as those of one rule have whatever of its limits hold. */
+function hasSameForm(one: Budget, other: Budget): boolean {
+  if (one === other) return true;
+  return (
+    one.entries.length === other.entries.length &&
+    one.blocks.length === other.blocks.length &&
+    one.entries.every(({ id }, at) => id === other.entries[at]?.id) &&
+    one.blocks.every(({ entry }, at) => entry === other.blocks[at]?.entry)
+  );
+}
+
+function partsOf({ budget, state, strays }: StoredBudget): readonly Stray[] {
+  const { atMicros } = state;
+  const entries = budget.entries.map((entry, at): Stray => {
+    const one = state.entries[at] as EntryState;
+    return { name: entry.id, state: one, atMicros, endMs: endMsOf(entry, one, atMicros) };
+  });
+  const blocks = budget.blocks.map((terms, at): Stray => {
+    const one = state.blocks[at] as BlockState;
+    return { name: blockName(budget, terms), state: one, atMicros, endMs: blockEndMs(one) };
+  });
+  return [...strays, ...entries, ...blocks];
+}
+
+function endMsOf({ gate, isSlots, windowAt }: BudgetEntry, state: EntryState, atMicros: number) {
+  if (isSlots || (state.used === 0 && state.previous === 0)) return 0;
+  if (windowAt !== undefined) return state.endSeconds * 1_000;
+  return (atMicros + gate.kind.ticksOfLife(gate, state) * gate.tickMicros) / 1_000;
+}
+
+/** Where a limit stood at a moment that stood so at another. */
+function entryThen(
+  { gate, isSlots, windowAt }: BudgetEntry,
+  part: Stray,
+  atMicros: number,
+): EntryState {
+  const state = part.state as EntryState;
+  if (isSlots || windowAt !== undefined || part.atMicros === atMicros) return state;
+  const tickOf = (micros: number): number => Math.floor(micros / gate.tickMicros);
+  const ticks = tickOf(atMicros) - tickOf(part.atMicros);
+  return entryState(gate.kind.advance(gate, state, ticks), state.endSeconds);
 }

@@ -29,10 +29,11 @@ interface LimitInUse {
  * rule with slots alone those that are taken.
  */
 export function usedOfNearest({ entries }: Budget, state: BudgetState): number {
-  const uses = entries.map((entry, at) => {
+  const uses = entries.flatMap((entry, at) => {
+    if (entry.isResting) return [];
     const { size, periodTicks } = entry.gate;
     const free = Math.floor(freeUnits(entry, state, at) / periodTicks);
-    return { isSlots: entry.isSlots, used: size - free, share: free / Math.max(size, 1) };
+    return [{ isSlots: entry.isSlots, used: size - free, share: free / Math.max(size, 1) }];
   });
   const ofHits = uses.filter(({ isSlots }) => !isSlots);
   const [first, ...others] = ofHits.length === 0 ? uses : ofHits;

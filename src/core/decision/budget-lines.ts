@@ -1,6 +1,7 @@
 import type { BudgetOutcome } from '../budgets/outcome';
 import type { Reservation } from '../kinds/kind';
 import type { DescriptorHit } from '../planning/plan';
+import { hasSeveral } from '../rules/rules';
 import type { BudgetFigure, BudgetLine } from './figures';
 
 const NONE: readonly BudgetLine[] = [];
@@ -41,10 +42,10 @@ function linesOfLimits(
   { metric, limit, hits }: DescriptorHit,
   { entries }: BudgetOutcome,
 ): readonly BudgetLine[] {
-  const names = limit.budget?.names ?? [];
-  if (names.length < 2 || hits <= 0) return [];
+  const { budget } = limit;
+  if (budget === undefined || !hasSeveral(budget) || hits <= 0) return [];
   return entries.flatMap(({ isOver }, at) => {
-    const name = `${metric}.limit_${String(names[at])}`;
+    const name = `${metric}.limit_${String(budget.names[at])}`;
     return isOver ? [{ metric: name, figure: 'overOneLimit' as const, by: hits }] : [];
   });
 }

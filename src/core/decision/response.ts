@@ -7,6 +7,7 @@ import type {
   JsonObject,
   RequestDescriptor,
 } from '../model';
+import { hasSeveral } from '../rules/rules';
 import { NO_LIMIT, type Verdict } from './verdict';
 
 /**
@@ -135,8 +136,8 @@ function limitedBy(verdicts: readonly (Verdict | undefined)[], code: Code): Json
 
 /** Which of several limits the status of a descriptor is of; undefined: its rule has no list of limits. */
 export function limitOfList({ limit, budget }: Verdict): string | undefined {
-  const names = limit.budget?.names ?? [];
-  return budget === undefined || names.length < 2 ? undefined : names[budget.entry];
+  if (budget === undefined || limit.budget === undefined) return undefined;
+  return hasSeveral(limit.budget) ? limit.budget.names[budget.entry] : undefined;
 }
 
 /** A descriptor of which nothing is known has the status of one without a rule. */

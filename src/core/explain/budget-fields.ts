@@ -3,7 +3,7 @@ import { isBudgetGate, type ReserveTerms } from '../budgets/budget';
 import { outcomeOfBudget } from '../budgets/outcome';
 import type { BudgetState } from '../kinds/kind';
 import type { CounterReading } from '../ports';
-import type { RuleLimit } from '../rules/rules';
+import { isHolding, type RuleLimit } from '../rules/rules';
 
 /** What operators see of the counter of a rule with a budget, besides hits in use (budgets.md section 9). */
 export interface BudgetFields {
@@ -35,12 +35,12 @@ export function budgetFields(
   if (budget === undefined || state === undefined || !isBudgetGate(gate)) return undefined;
   const seen = state as BudgetState;
   const { entries } = outcomeOfBudget(gate.budget, seen, { hits: 0, mode: 'ask' }, second);
-  const limits = entries.map(({ remaining, resetSeconds }, at) => {
-    return { name: budget.names[at] as string, remaining, resetSeconds };
-  });
+  const limits = entries.flatMap(({ remaining, resetSeconds }, at) =>
+    isHolding(budget, at) ? [{ name: budget.names[at] as string, remaining, resetSeconds }] : [],
+  );
   const { reserve } = gate.budget;
   const strikes = strikesOf(seen);
-  const blockedSeconds = Math.ceil(msOfBlocks(seen) / 1_000);
+  const blockedSeconds = Math.ceil(msOfBlocks(gate.budget, seen) / 1_000);
   return {
     limits,
     ...(reserve !== undefined && { held: seen.held, open: seen.open }),

@@ -1,5 +1,5 @@
 import { describeEntry, limitWords, unitOf } from '../rules/describe-limit';
-import type { RuleLimit } from '../rules/rules';
+import { isHolding, type BudgetLimits, type RuleLimit } from '../rules/rules';
 import type { EntryExplanation, LimitExplanation } from './explanation';
 
 /** What explanations and lists say of every limit; of several that of the longest period, and all of them. */
@@ -11,7 +11,7 @@ export function limitFields(
   return {
     ...rateOf(told),
     ...limitWords(limit),
-    ...(budget !== undefined && { limits: budget.entries.map(entryFields(budget.names)) }),
+    ...(budget !== undefined && { limits: entryFields(budget) }),
     shadowMode,
     quotaMode,
     ...(name !== '' && { name }),
@@ -25,10 +25,10 @@ function rateOf(
   return { requestsPerUnit, unit: unitOf(limit), algorithm: gate.kind.words.name };
 }
 
-function entryFields(names: readonly string[]) {
-  return (limit: RuleLimit, at: number): EntryExplanation => ({
-    name: names[at] ?? '',
-    ...rateOf(limit),
-    words: describeEntry(limit),
-  });
+function entryFields(budget: BudgetLimits): readonly EntryExplanation[] {
+  return budget.entries.flatMap((limit, at) =>
+    isHolding(budget, at)
+      ? [{ name: budget.names[at] ?? '', ...rateOf(limit), words: describeEntry(limit) }]
+      : [],
+  );
 }

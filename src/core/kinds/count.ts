@@ -44,6 +44,7 @@ export const count = {
   isRecalled: () => true,
   refusal: ({ gate }, after) => (after > gate.limit ? after : undefined),
   isTakenBack: ({ gate, hits }, after) => after <= gate.limit && after - Number(hits) > gate.limit,
+  isAstray: () => false,
   ticksOfLife: nothing,
   encode: (_, seen) => String(seen),
   decode: (_, value) => Number(value),

@@ -50,6 +50,7 @@ export const fixed = {
   isRecalled: isRecalledWhole,
   refusal: refusalOfWhole,
   isTakenBack: wasFull,
+  isAstray: () => false,
   ticksOfLife: nothing,
   encode: (_, { used }) => String(used),
   decode: (_, value) => ({ used: Number(value), previous: 0, elapsed: 0 }),

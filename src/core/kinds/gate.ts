@@ -19,8 +19,10 @@ export function limitGate(kind: Kind, definition: GateDefinition): Gate {
   return {
     kind,
     limit,
-    size: kind.hasBurst ? burst : limit,
-    chargeDenied: chargeDenied || !kind.looks,
+    size: kind.hasBurst && limit > 0 ? burst : limit,
+    drain: Math.max(1, limit),
+    // A debt under a limit of 0 would never end.
+    chargeDenied: !kind.looks || (chargeDenied && limit > 0),
     keyEnd: kind.hasOwnForm ? `_${String(periodSeconds)}s~${kind.letter}` : undefined,
     tickMicros,
     periodTicks,
@@ -31,7 +33,8 @@ export function limitGate(kind: Kind, definition: GateDefinition): Gate {
 /** An instance's share of a limit, while so many count for themselves: rounded down, and at least 1, so that none is shut. */
 export function shareOf(gate: Gate, replicas: number): Gate {
   const of = (hits: number): number => (hits === 0 ? 0 : Math.max(1, Math.floor(hits / replicas)));
-  return { ...gate, limit: of(gate.limit), size: of(gate.size) };
+  const limit = of(gate.limit);
+  return { ...gate, limit, size: of(gate.size), drain: Math.max(1, limit) };
 }
 
 /** Whether counters hold more than a count of a window, see `Kind`. */

@@ -6,9 +6,9 @@ const KEPT = {
     if units > MOST or tick > MOST then NOT_OURS() end
     used, elapsed = units, order.now - tick
     if elapsed > 0 then
-      used, elapsed = units - elapsed * order.limit, 0
+      used, elapsed = units - elapsed * order.drain, 0
       if used < 0 then used = 0 end
-    end`,
+    elseif elapsed < order.astray then elapsed, isAstray = 0, true end`,
 } as const;
 
 export const gcraLua: KindLua = {
@@ -23,6 +23,7 @@ export const gcraLua: KindLua = {
     most: 'MOST',
     ready: `format(' ' .. WHOLE, order.now)`,
     encode: `elapsed == 0 and format(WHOLE, used) .. order.ready or format(WHOLE .. ' ' .. WHOLE, used, order.now - elapsed)`,
-    life: 'ceil(used / order.limit) - elapsed',
+    life: 'ceil(used / order.drain) - elapsed',
+    undo: 'used = max(0, used - max(0, hits * order.period - max(0, order.now - tick) * order.drain))',
   },
 };

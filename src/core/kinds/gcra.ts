@@ -1,6 +1,7 @@
 import { gcraLua } from './gcra.lua';
 import type { CounterState, Gate, Kind } from './kind';
 import { rollingWords, ROLLING_RANGE, numbersIn } from './rolling';
+import { isAstray } from './ticks';
 import { isRecalledWhole, refusalOfWhole } from './refusal';
 import {
   commitAsks,
@@ -34,11 +35,11 @@ export const gcra = {
     const after = Math.min(used + hits * periodTicks, MAX_UNITS);
     return { used: Math.max(0, after), previous, elapsed };
   },
-  ticksUntilReset: ({ limit }, { used, elapsed }) =>
-    used === 0 ? 0 : Math.ceil(used / limit) - elapsed,
-  ticksUntilFree({ size, limit, periodTicks }, { used, elapsed }, hits) {
+  ticksUntilReset: ({ drain }, { used, elapsed }) =>
+    used === 0 ? 0 : Math.ceil(used / drain) - elapsed,
+  ticksUntilFree({ size, drain, periodTicks }, { used, elapsed }, hits) {
     const missing = hits * periodTicks - (size * periodTicks - used);
-    return Math.ceil(missing / limit) - elapsed;
+    return Math.ceil(missing / drain) - elapsed;
   },
   hitsAsked: () => undefined,
   isAnyRefused,
@@ -49,7 +50,8 @@ export const gcra = {
   isRecalled: isRecalledWhole,
   refusal: refusalOfWhole,
   isTakenBack: wasFull,
-  ticksOfLife: ({ limit }, { used, elapsed }) => Math.ceil(used / limit) - elapsed,
+  ticksOfLife: ({ drain }, { used, elapsed }) => Math.ceil(used / drain) - elapsed,
+  isAstray: (gate, { elapsed }, ticks) => isAstray(gate, elapsed + ticks),
   encode: (_, { used, elapsed }, tick) => `${String(used)} ${String(tick - elapsed)}`,
   decode(gate, value, nowTick) {
     const [used, tick, ...more] = numbersIn(value);
@@ -59,12 +61,13 @@ export const gcra = {
 } as const satisfies Kind<CounterState>;
 
 function advance(
-  { limit }: Gate<CounterState>,
+  gate: Gate<CounterState>,
   { used, previous, elapsed }: CounterState,
   ticks: number,
 ): CounterState {
   const now = elapsed + ticks;
+  if (isAstray(gate, now)) return { used, previous, elapsed: 0 };
   if (now <= 0) return { used, previous, elapsed: now };
   // A product beyond 2^53 is rounded, but never below what is in use.
-  return { used: Math.max(0, used - now * limit), previous, elapsed: 0 };
+  return { used: Math.max(0, used - now * gate.drain), previous, elapsed: 0 };
 }

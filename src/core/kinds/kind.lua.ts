@@ -1,7 +1,8 @@
 /**
  * A kind in Lua, as far as a write needs it: pieces that `counters/redis/lua-kinds.ts` puts into its functions. They see
  * `order` (what is asked: `limit`, `size`, `capacity`, `period` and `micros` of a tick, `now`, `hits`, `cost`) and the state
- * `used`, `previous`, `elapsed`, which is 0, 0, 0 at first.
+ * `used`, `previous`, `elapsed`, which is 0, 0, 0 at first, and `isAstray`: whether a clock that was wrong has written it
+ * (`astray` are the fewest ticks since, and `latest` the last tick, that a clock may have written that is right).
  */
 export interface KindLua {
   /** Statements that make the state of the text `value`; `NOT_OURS()` where no counter of this kind says that. */
@@ -14,12 +15,14 @@ export interface KindLua {
   readonly free: string;
   /** An expression: units of one hit. */
   readonly unit: string;
+  /** The figures are a list of any length, `previous`, packed (see `LOG_LUA`). */
+  readonly isLog?: boolean;
   /** Of an own form; undefined: the value is a count, which INCRBY changes. */
   readonly own?: OwnLua;
 }
 
 export interface OwnLua {
-  /** Names of the figures that are kept: 2 or 3, whole numbers. */
+  /** Names of the figures that are kept: 2 or 3, whole numbers; none of a log. */
   readonly kept: readonly string[];
   /** Statements that make the state of these figures; `NOT_OURS()` where no counter of this kind says that. */
   readonly advance: string;
@@ -31,6 +34,8 @@ export interface OwnLua {
   readonly encode: string;
   /** An expression: ticks for which the counter is kept. */
   readonly life: string;
+  /** Statements that take `hits` back which were charged at `tick`, in the window of that tick; never more than is left of them. */
+  readonly undo: string;
   /** An expression, once for each order: what `encode` needs in `order.ready`. */
   readonly ready?: string;
   /**

@@ -11,6 +11,8 @@ export interface Gate<S extends Seen = Seen> extends Ticks {
   readonly limit: number;
   /** Hits that fit at once: the burst where the kind has one, else the limit. */
   readonly size: number;
+  /** Units of use that end with each tick, under a kind that drains: the limit, and 1 of a limit of 0. */
+  readonly drain: number;
   readonly chargeDenied: boolean;
   /** The end of its counter keys: `_60s~g`; undefined where keys end in the start of the window. */
   readonly keyEnd: string | undefined;
@@ -40,6 +42,8 @@ export interface Asked {
   readonly reservation?: Reservation | undefined;
   /** False: where counters of a request are decided together, its refusal holds none of them back. */
   readonly holdsBack?: boolean | undefined;
+  /** Of hits that are taken back: when the store charged them, in microseconds since 1970; no window that began since loses them. */
+  readonly undoOfMicros?: number | undefined;
 }
 
 /** What an ask does with hits that are held (budgets.md section 4). */
@@ -98,8 +102,8 @@ export interface Kind<S extends Seen = Seen> {
   /** In keys and scripts. */
   readonly letter: string;
   readonly words: KindWords;
-  /** Whether a rule of its algorithm is of this kind that says this of `charge_denied`. */
-  readonly serves: (chargeDenied: boolean | undefined) => boolean;
+  /** Whether a rule of its algorithm is of this kind that says this of `charge_denied` and has this limit. */
+  readonly serves: (chargeDenied: boolean | undefined, limit: number) => boolean;
   readonly range: KindRange;
   readonly hasBurst: boolean;
   /**
@@ -147,9 +151,16 @@ export interface Kind<S extends Seen = Seen> {
   /** Whether hits that were given back took a counter from refusing a hit to within its limit. */
   isTakenBack(asked: Asked, seen: S): boolean;
 
+  /**
+   * Where a counter stands for which a list of limits has a part of the kind of this letter alone, as 1.0.0-rc.1 wrote it; never less
+   * than what was used.
+   */
+  readonly heirOf?: { readonly letter: string; readonly decode: Kind<S>['decode'] };
+  /** Whether a counter that is so many ticks older by now was written by a clock that was wrong; `advance` mends it. */
+  isAstray(gate: Gate<S>, seen: S, ticks: number): boolean;
   /** Of an own form: ticks for which a counter is kept after it was written. */
   ticksOfLife(gate: Gate<S>, seen: S): number;
-  /** The value of a counter in a store. */
+  /** The value of a counter, as operators see it: whole numbers with a space between, of most kinds as a store holds it. */
   encode(gate: Gate<S>, seen: S, nowTick: number): string;
   /** Where a value stands now; undefined: it was not written by this kind. */
   decode(gate: Gate<S>, value: string, nowTick: number): S | undefined;

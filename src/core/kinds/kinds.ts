@@ -4,31 +4,36 @@ import { limitGate, type GateDefinition } from './gate';
 import { gcra } from './gcra';
 import type { Gate, Kind } from './kind';
 import { sliding } from './sliding';
+import { slidingLog } from './sliding-log';
 
 /** The table: a kind of limit is one file, its Lua and a place here. The first of a name is what rules without it are of. */
-export const KINDS = [count, fixed, gcra, sliding] as const;
+export const KINDS = [count, fixed, gcra, slidingLog, sliding] as const;
 
 /** What rule files call them. */
 export type AlgorithmName = (typeof KINDS)[number]['words']['name'];
 
-/** The kind of limits that say this of how they count. */
+/** The kind of limits that say this of how they count; without a limit that of large ones. */
 export function kindOf({
   algorithm = count.words.name,
   chargeDenied,
+  limit = Infinity,
 }: {
   readonly algorithm?: AlgorithmName | undefined;
   readonly chargeDenied?: boolean | undefined;
+  readonly limit?: number | undefined;
 }): Kind {
   const kinds: readonly Kind[] = KINDS;
-  const found = kinds.find(({ words, serves }) => words.name === algorithm && serves(chargeDenied));
+  const found = kinds.find(
+    ({ words, serves }) => words.name === algorithm && serves(chargeDenied, limit),
+  );
   return found ?? count;
 }
 
-/** How a rule counts; a limit of 0 blocks, and needs no more than a count. */
+/** How a rule counts. */
 export function toGate(
   definition: GateDefinition & { readonly algorithm?: AlgorithmName | undefined },
 ): Gate {
-  return limitGate(definition.limit === 0 ? count : kindOf(definition), definition);
+  return limitGate(kindOf(definition), definition);
 }
 
 /** The gate of limits that say nothing but so many hits per window. */

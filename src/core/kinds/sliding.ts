@@ -1,6 +1,7 @@
 import { slidingLua } from './sliding.lua';
 import type { CounterState, Gate, Kind } from './kind';
 import { numbersIn, rollingWords, ROLLING_RANGE } from './rolling';
+import { isAstray } from './ticks';
 import { isRecalledWhole, refusalOfWhole } from './refusal';
 import {
   commitAsks,
@@ -15,7 +16,8 @@ import {
 const MAX_HITS = 100_000_000;
 
 /**
- * A window that moves with time: that of now, and so much of the hits of the one before as still lies in it. `used` and
+ * A window that moves with time: that of now, and so much of the hits of the one before as still lies in it, one less: hits
+ * that are spread evenly are points, the first of which lies at the start, so that a steady client is not refused. `used` and
  * `previous` are their hits, `elapsed` the ticks since the window of now began. Stored as `window previous used`.
  */
 export const sliding = {
@@ -34,8 +36,8 @@ export const sliding = {
   }),
   advance,
   free({ size, periodTicks }, { used, previous, elapsed }) {
-    const fading = previous === 0 ? 0 : previous * (periodTicks - Math.max(0, elapsed));
-    return size * periodTicks - fading - used * periodTicks;
+    const fading = previous * (periodTicks - Math.max(0, elapsed)) - periodTicks;
+    return (size - used) * periodTicks - Math.max(0, fading);
   },
   take(_, { used, previous, elapsed }, hits) {
     return { used: Math.max(0, Math.min(used + hits, MAX_HITS)), previous, elapsed };
@@ -57,6 +59,7 @@ export const sliding = {
   refusal: refusalOfWhole,
   isTakenBack: wasFull,
   ticksOfLife: ({ periodTicks }, { elapsed }) => 2 * periodTicks - elapsed,
+  isAstray: (gate, { elapsed }, ticks) => isAstray(gate, elapsed + ticks),
   encode({ periodTicks }, { used, previous, elapsed }, tick) {
     const window = Math.floor((tick - elapsed) / periodTicks);
     return `${String(window)} ${String(previous)} ${String(used)}`;
@@ -72,15 +75,21 @@ export const sliding = {
 
 /** Ticks from the start of a window until no more than `room` is left of the `previous` hits. */
 function ticksUntilFaded(room: number, previous: number, periodTicks: number): number {
-  return Math.max(0, periodTicks - Math.floor((room * periodTicks) / previous));
+  return Math.max(0, periodTicks - Math.floor(((room + 1) * periodTicks) / previous));
 }
 
 function advance(
-  { periodTicks }: Gate<CounterState>,
+  gate: Gate<CounterState>,
   { used, previous, elapsed }: CounterState,
   ticks: number,
 ): CounterState {
+  const { periodTicks } = gate;
   const now = elapsed + ticks;
+  // A window that a wrong clock has named is that of now.
+  if (isAstray(gate, now)) {
+    const since = ((now % periodTicks) + periodTicks) % periodTicks;
+    return { used, previous, elapsed: since };
+  }
   if (now < periodTicks) return { used, previous, elapsed: now };
   if (now < 2 * periodTicks) return { used: 0, previous: used, elapsed: now - periodTicks };
   return { used: 0, previous: 0, elapsed: now % periodTicks };

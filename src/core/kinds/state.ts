@@ -9,6 +9,10 @@ export interface CounterState {
    * time: the counter then stands still, and every wait is longer by as much.
    */
   readonly elapsed: number;
+  /** Ticks since each hit that is in use, the oldest first; of a log alone. */
+  readonly ages?: readonly number[] | undefined;
+  /** When it stood so by the clock of the store, in microseconds since 1970; undefined: the store does not say. */
+  readonly atMicros?: number | undefined;
 }
 
 /** One limit of a counter that has several. */

@@ -19,6 +19,21 @@ export function ticksOf(periodSeconds: number): Ticks {
   return { tickMicros, periodTicks: periodMicros / tickMicros };
 }
 
+/** Clocks may be apart by so many seconds; what lies further ahead was written by a clock that was wrong. */
+export const SPARE_SECONDS = 15;
+
+/**
+ * Whether a counter was written so far ahead, where it was written so many ticks ago, that its clock was wrong: it then counts
+ * as written now. A clock that went back by a period at most is believed.
+ */
+export function isAstray({ tickMicros, periodTicks }: Ticks, elapsed: number): boolean {
+  return elapsed < -(periodTicks + spareTicks(tickMicros));
+}
+
+export function spareTicks(tickMicros: number): number {
+  return (SPARE_SECONDS * 1_000_000) / tickMicros;
+}
+
 /** The tick of a moment in Unix seconds. A fraction of a millisecond is noise of the clock and is rounded away. */
 export function tickAt(nowSeconds: number, tickMicros: number): number {
   return Math.floor((Math.round(nowSeconds * 1_000) * 1_000) / tickMicros);

@@ -67,11 +67,24 @@ export function outcomeOf(gate: Gate, seen: Seen, asks: Asks, number: number): O
 /** The same of an ask among those of its increment; `later`: hits that came after its own. */
 export function outcomeOfAsk(asked: Asked, seen: Seen, hits: number, later: number): Outcome {
   const { gate, times } = asked;
+  if (times === 1 && hits > 0 && hits < Number(asked.hits))
+    return outcomeOfPart(asked, seen, hits, later);
   const asks = { hits, times };
   return outcomeOf(gate, seen, asks, hits > 0 ? times - later / hits : 1);
 }
 
-/** The same of an ask that was held back, which looks. */
+/** Of hits that are a part of one ask, which is admitted or refused whole. */
+function outcomeOfPart(asked: Asked, seen: Seen, hits: number, later: number): Outcome {
+  const { gate } = asked;
+  const all = { hits: Number(asked.hits), times: 1 };
+  const admitted = countAdmitted(gate, seen, all);
+  const after =
+    admitted === 1 || gate.chargeDenied ? gate.kind.take(gate, seen, all.hits - later) : seen;
+  const outcome = outcomeAfter(gate, after, admitted === 0, all.hits);
+  return { ...outcome, over: Math.min(outcome.over, hits) };
+}
+
+/** The outcome of an ask that was held back: its counter is only read. */
 export function heldOutcomeOf({ gate }: Asked, seen: Seen, hits: number): Outcome {
   const looked = outcomeOf(gate, seen, LOOK, 1);
   return looked.isOver ? { ...looked, over: Math.max(hits, 0) } : looked;

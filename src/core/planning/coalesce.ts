@@ -8,7 +8,7 @@ type Growing = { -readonly [K in keyof Increment]: Increment[K] };
 
 /** What tells counters apart, and the limit that they are held against. */
 export type Countable = Pick<Match, 'template' | 'values'> & {
-  readonly limit: Pick<RuleLimit, 'requestsPerUnit' | 'gate'>;
+  readonly limit: Pick<RuleLimit, 'requestsPerUnit' | 'gate' | 'reservation'>;
 };
 
 /** The increment that counts a descriptor. */
@@ -55,6 +55,8 @@ class CountersOfTemplate {
 export class Coalescer {
   readonly increments: Growing[] = [];
   #separate: boolean;
+  /** Of a request that is charged together: its increments that take more hits of the same counter. */
+  #joined: Map<KeyTemplate, CountersOfTemplate> | undefined;
   /** The last template and its counters: most batches meet few templates. */
   #template: KeyTemplate | undefined;
   #counters = new CountersOfTemplate();
@@ -71,11 +73,12 @@ export class Coalescer {
 
   /**
    * What follows belongs to another request. `separate`: keep each of its increments on its own, because its counters are decided
-   * together.
+   * together. `isJoining`: all of its hits for one counter are one ask, which is admitted or refused whole.
    */
-  startRequest(separate: boolean): void {
+  startRequest(separate: boolean, isJoining = false): void {
     this.#separate = separate;
     this.#requestStart = this.#chosen.length;
+    this.#joined = isJoining ? new Map() : undefined;
   }
 
   /**
@@ -83,6 +86,8 @@ export class Coalescer {
    * one before the next call. Where one ask is counted after another, only equal ones in a row become one increment.
    */
   merge({ template, values, limit }: Countable, hits: number | bigint): number {
+    if (this.#joined !== undefined)
+      return this.#join(this.#joined, { template, values, limit }, hits);
     if (this.#separate || limit.gate.isAlone || values.length > MAX_MERGED_LENGTH)
       return NOT_MERGED;
     const counters = this.#countersOf(template);
@@ -94,6 +99,26 @@ export class Coalescer {
     if (index !== NOT_MERGED && this.#grow(index, hits)) return index;
     counters.set(values, this.increments.length);
     return NOT_MERGED;
+  }
+
+  #join(
+    joined: Map<KeyTemplate, CountersOfTemplate>,
+    countable: Countable,
+    hits: number | bigint,
+  ): number {
+    const { template, values, limit } = countable;
+    if (typeof hits !== 'number' || !isSummed(countable, hits)) return NOT_MERGED;
+    const counters = joined.get(template) ?? new CountersOfTemplate();
+    joined.set(template, counters);
+    const index = counters.get(values);
+    const increment = this.increments[index];
+    const sum = Number(increment?.hits ?? 0) + hits;
+    if (increment?.gate !== limit.gate || sum > Number.MAX_SAFE_INTEGER) {
+      counters.set(values, this.increments.length);
+      return NOT_MERGED;
+    }
+    increment.hits = sum;
+    return index;
   }
 
   /** Its index. */
@@ -150,6 +175,11 @@ export class Coalescer {
     this.#byTemplate.set(other, counters);
     return counters;
   }
+}
+
+/** What reserves is asked by its id, and what gives back or looks is no part of a sum. */
+function isSummed({ values, limit }: Countable, hits: number): boolean {
+  return hits > 0 && limit.reservation === undefined && values.length <= MAX_MERGED_LENGTH;
 }
 
 /** One more ask of the same hits. */

@@ -68,7 +68,8 @@ export function budgetIncrement(
   const { gate } = limit;
   return {
     key: `${options.keyPrefix}{c:${name}~${String(limit.domain.length)}}${String(gate.keyEnd)}`,
-    hits,
+    // Reservations give nothing back.
+    hits: reservation === undefined ? hits : Math.max(0, hits),
     limit: limit.requestsPerUnit,
     ttlSeconds: 0,
     windowEndSeconds: windows.second,

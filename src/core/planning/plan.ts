@@ -115,7 +115,8 @@ function planRequest(
     const fault = faultOfBudgets(request, matches);
     if (fault !== undefined) return fault;
   }
-  planning.coalescer.startRequest(planning.runs.begin(domain));
+  const { coalescer, runs } = planning;
+  coalescer.startRequest(runs.begin(domain), runs.isJoining);
   for (let i = 0; i < descriptors.length; i++) {
     const match = matches[i];
     const descriptor = descriptors[i] as RequestDescriptor;

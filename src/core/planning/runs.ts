@@ -18,6 +18,8 @@ export class Runs {
   readonly groupEnds: number[] | undefined;
   readonly #rules: Rules;
   readonly #holdBack: boolean;
+  /** Whether all hits of one counter in that request are one ask: where the domain says `charge: together`. */
+  isJoining = false;
   #isTogether: boolean;
   #start = 0;
 
@@ -30,8 +32,9 @@ export class Runs {
 
   /** Whether the counters of the next request are decided together. */
   begin(domain: string): boolean {
-    if (this.groupEnds !== undefined && !this.#holdBack)
-      this.#isTogether = this.#rules.domains.get(domain)?.isChargedTogether === true;
+    this.isJoining =
+      this.groupEnds !== undefined && this.#rules.domains.get(domain)?.isChargedTogether === true;
+    if (!this.#holdBack) this.#isTogether = this.isJoining;
     return this.#isTogether;
   }
 

@@ -69,6 +69,6 @@ export async function readValueLimits(
 }
 
 function sourcesOf({ budget, limitsFrom }: RuleLimit): readonly LimitsFromRule[] {
-  const all = budget?.entries.map((one) => one.limitsFrom) ?? [limitsFrom];
+  const all = budget?.chosen.map((one) => one?.limitsFrom) ?? [limitsFrom];
   return all.filter((one) => one !== undefined);
 }

@@ -1,14 +1,13 @@
 import { budgetKind } from '../budgets/budget-kind';
 import type { BlockTerms, Budget, BudgetEntry, BudgetGate, ReserveTerms } from '../budgets/budget';
 import { slots } from '../budgets/slots';
-import { fixed } from '../kinds/fixed';
 import { limitGate } from '../kinds/gate';
 import type { CounterState, Gate } from '../kinds/kind';
 import { kindOf } from '../kinds/kinds';
+import type { CalendarPeriod } from '../windows/calendar';
 import { keepWindow, windowOfLength } from '../windows/length';
 import {
   DEFAULT_LEASE_MS,
-  type BlockDefinition,
   type BudgetDefinition,
   type LimitDefinition,
   type ReserveDefinition,
@@ -32,8 +31,7 @@ export function entryGate(limit: LimitDefinition, { seconds = 0 }: Period): Gate
   const { requestsPerUnit, burst, chargeDenied = false } = limit;
   const definition = { limit: requestsPerUnit, burst, chargeDenied, periodSeconds: seconds };
   if (limit.isInFlight === true) return limitGate(slots, definition) as Gate<CounterState>;
-  // A limit of 0 admits nothing, however it counts.
-  const kind = requestsPerUnit === 0 ? fixed : kindOf({ ...limit, chargeDenied: false });
+  const kind = kindOf({ ...limit, limit: requestsPerUnit, chargeDenied: false });
   return limitGate(kind, definition) as Gate<CounterState>;
 }
 
@@ -43,10 +41,7 @@ export function withBudget(entries: readonly RuleLimit[], source: BudgetSource):
   const kept = new Map<string, RuleLimit | undefined>();
   const make = (chosen: readonly (RuleLimit | undefined)[]): RuleLimit | undefined => {
     const left = chosen.filter((one) => one !== undefined);
-    const longest = left.reduce<RuleLimit | undefined>(
-      (most, one) => (most === undefined || lengthOf(one) > lengthOf(most) ? one : most),
-      undefined,
-    );
+    const longest = longestOf(left);
     if (longest === undefined) return undefined;
     return {
       ...longest,
@@ -54,13 +49,8 @@ export function withBudget(entries: readonly RuleLimit[], source: BudgetSource):
       replaces: [...new Set(left.flatMap(({ replaces }) => replaces))],
       limitsFrom: undefined,
       ofRule: chosen === entries ? undefined : own,
-      gate: budgetGate(toBudget(chosen, source)),
-      budget: {
-        entries: left,
-        chosen,
-        names: names.filter((_, at) => chosen[at] !== undefined),
-        withEntries,
-      },
+      gate: budgetGate(toBudget({ entries, chosen }, source)),
+      budget: { entries: entries.map((one, at) => chosen[at] ?? one), chosen, names, withEntries },
     };
   };
   const withEntries = (chosen: readonly (RuleLimit | undefined)[]): RuleLimit | undefined => {
@@ -75,6 +65,13 @@ export function withBudget(entries: readonly RuleLimit[], source: BudgetSource):
   return own;
 }
 
+function longestOf(limits: readonly RuleLimit[]): RuleLimit | undefined {
+  return limits.reduce<RuleLimit | undefined>(
+    (most, one) => (most === undefined || lengthOf(one) > lengthOf(most) ? one : most),
+    undefined,
+  );
+}
+
 /** The length of a limit's period in seconds; of a calendar a usual one. Slots have none. */
 function lengthOf({ gate, periodSeconds, windowAt }: RuleLimit): number {
   if (gate.kind === slots) return 0;
@@ -83,19 +80,33 @@ function lengthOf({ gate, periodSeconds, windowAt }: RuleLimit): number {
   return endSeconds - startSeconds;
 }
 
+/** The limits of a rule, and those of them that hold. */
+interface Choice {
+  readonly entries: readonly RuleLimit[];
+  readonly chosen: readonly (RuleLimit | undefined)[];
+}
+
+const DAY_SECONDS = 86_400;
+const DAYS_OF_UNIT = { DAY: 1, WEEK: 7, MONTH: 31, YEAR: 366 } as const;
+
+/** A zone that changes its clock makes a window longer by a day at most. */
+function longestOfCalendar({ unit, multiplier }: CalendarPeriod): number {
+  return (DAYS_OF_UNIT[unit] * multiplier + 1) * DAY_SECONDS;
+}
+
 function toBudget(
-  chosen: readonly (RuleLimit | undefined)[],
+  { entries: all, chosen }: Choice,
   { limits, reserve, block, isForced, isShadow }: BudgetSource,
 ): Budget {
   const entries: BudgetEntry[] = [];
   const blocks: BlockTerms[] = [];
-  for (const [at, one] of chosen.entries()) {
-    if (one === undefined) continue;
-    const own = limits[at]?.block;
-    if (own !== undefined) blocks.push(toTerms(own, entries.length));
-    entries.push(toEntry(one));
+  for (const [entry, one] of all.entries()) {
+    const isResting = chosen[entry] === undefined;
+    const own = limits[entry]?.block;
+    if (own !== undefined) blocks.push({ ...own, entry });
+    entries.push(toEntry(chosen[entry] ?? one, isResting));
   }
-  if (block !== undefined) blocks.push(toTerms(block, -1));
+  if (block !== undefined) blocks.push({ ...block, entry: -1 });
   return { entries, reserve: toReserve(reserve, limits), blocks, isForced, isShadow };
 }
 
@@ -111,11 +122,7 @@ function toReserve(
     : undefined;
 }
 
-function toTerms(block: BlockDefinition, entry: number): BlockTerms {
-  return { ...block, entry };
-}
-
-function toEntry(limit: RuleLimit): BudgetEntry {
+function toEntry(limit: RuleLimit, isResting: boolean): BudgetEntry {
   const { windowAt, periodSeconds = 0, calendar } = limit;
   const gate = limit.gate as Gate<CounterState>;
   const { kind } = gate;
@@ -132,6 +139,8 @@ function toEntry(limit: RuleLimit): BudgetEntry {
       ? (windowAt ?? keepWindow((now) => windowOfLength(length, now)))
       : undefined,
     isSlots,
+    isResting,
+    longestSeconds: calendar === undefined ? length : longestOfCalendar(calendar),
     periodSeconds: length,
   };
 }
@@ -140,13 +149,15 @@ function toEntry(limit: RuleLimit): BudgetEntry {
 const TICK_MICROS = 1_000;
 
 function budgetGate(budget: Budget): BudgetGate {
-  const counted = budget.entries.filter(({ isSlots }) => !isSlots);
-  const limiting = counted.length === 0 ? budget.entries : counted;
+  const awake = budget.entries.filter(({ isResting }) => !isResting);
+  const counted = awake.filter(({ isSlots }) => !isSlots);
+  const limiting = counted.length === 0 ? awake : counted;
   return {
     kind: budgetKind,
     limit: Math.min(...limiting.map(({ gate }) => gate.limit)),
     size: Math.min(...limiting.map(({ gate }) => gate.size)),
-    chargeDenied: budget.entries.some(({ gate }) => gate.chargeDenied),
+    drain: 1,
+    chargeDenied: awake.some(({ gate }) => gate.chargeDenied),
     keyEnd: budget.reserve === undefined ? '~c' : '~r',
     tickMicros: TICK_MICROS,
     periodTicks: 1,

@@ -44,18 +44,38 @@ export function compileLimit(
   if (budget === undefined) {
     const { chargeDenied = place.isChargedTogether ? false : undefined } = limit;
     const leased = !place.isChargedTogether && (limit.leased ?? maker.leases);
-    return compileOne(place, rule, { ...limit, chargeDenied, leased }, { maker, gateOf });
+    const isPerSecond = areAllPerSecond([limit], maker);
+    return compileOne(
+      place,
+      rule,
+      { ...limit, chargeDenied, leased },
+      { maker, gateOf, isPerSecond },
+    );
   }
   const isShadow = rule.shadowMode || maker.shadowMode === true;
   const isForced = isShadow || rule.quotaMode || maker.quotaMode === true;
+  const isPerSecond = areAllPerSecond(budget.limits, maker);
   const entries = budget.limits.map((one) =>
-    compileOne(place, rule, { ...one, leased: false }, { maker, gateOf: entryGate }),
+    compileOne(place, rule, { ...one, leased: false }, { maker, gateOf: entryGate, isPerSecond }),
   );
   return withBudget(entries, { ...budget, isForced, isShadow });
 }
 
+/** Whether the counter of these limits ends within a second; requests in flight end whenever they do. */
+function areAllPerSecond(
+  limits: readonly LimitDefinition[],
+  { periodOf }: Pick<LimitMaker, 'periodOf'>,
+): boolean {
+  const timed = limits.filter(({ isInFlight }) => isInFlight !== true).map(periodOf);
+  return (
+    timed.length > 0 && timed.every(({ unit, multiplier }) => unit === 'SECOND' && multiplier === 1)
+  );
+}
+
 interface CompileOne {
   readonly maker: LimitMaker;
+  /** See `RuleLimit`: said of all limits of the rule at once. */
+  readonly isPerSecond: boolean;
   readonly gateOf: (limit: LimitDefinition, period: Period) => Gate;
 }
 
@@ -63,7 +83,7 @@ function compileOne(
   { domain, metric }: LimitScope,
   rule: RuleDefinition,
   limit: LimitDefinition,
-  { maker, gateOf: gateFor }: CompileOne,
+  { maker, gateOf: gateFor, isPerSecond }: CompileOne,
 ): RuleLimit {
   const period = limit.isInFlight === true ? NO_PERIOD : maker.periodOf(limit);
   const gate = limit.unlimited ? plainGate(limit.requestsPerUnit) : gateFor(limit, period);
@@ -82,6 +102,7 @@ function compileOne(
     metric,
     domain,
     gate,
+    isPerSecond,
     windowAt: period.windowAt,
     periodSeconds: period.seconds,
     calendar: period.calendar,
@@ -95,7 +116,7 @@ function compileOne(
   if (limit.limitsFrom === undefined) return plain;
   return withLimitsFrom(plain, {
     ...limit.limitsFrom,
-    isPerSecond: period.multiplier === 1 && period.unit === 'SECOND',
+    isPerSecond,
     maxLimit: limit.isInFlight === true ? MAX_OPEN : kindOf(limit).range.maxLimit,
     field: rule.shareThreshold ? rule.value : undefined,
     gateOf: (requestsPerUnit) => gateFor({ ...limit, requestsPerUnit }, period),

@@ -1,6 +1,6 @@
 import { isBudgetGate, type BlockTerms, type Budget } from '../budgets/budget';
 import { toUnitCount } from '../windows/length';
-import type { RuleLimit } from './rules';
+import { isHolding, type RuleLimit } from './rules';
 
 /** How one limit of a rule is said: `1,000 per hour`, and what it says beyond that. */
 export interface EntryText {
@@ -18,9 +18,10 @@ export function describeBudget(
 ): string {
   if (!isBudgetGate(gate) || budget === undefined) return '';
   const { blocks, reserve } = gate.budget;
-  const entries = budget.entries.map((entry, at) => {
+  const entries = budget.entries.flatMap((entry, at) => {
+    if (!isHolding(budget, at)) return [];
     const { rate, more } = textOf(entry);
-    return { rate, more: [...more, ...blockTexts(gate.budget, at)] };
+    return [{ rate, more: [...more, ...blockTexts(gate.budget, at)] }];
   });
   const [sole] = entries;
   const rates =
@@ -47,7 +48,8 @@ function inWords(texts: readonly string[]): string {
 }
 
 function longestOf({ entries }: Budget): number {
-  return Math.max(...entries.map(({ periodSeconds }) => periodSeconds));
+  const awake = entries.filter(({ isResting }) => !isResting);
+  return Math.max(...awake.map(({ periodSeconds }) => periodSeconds));
 }
 
 function blockTexts({ blocks, entries }: Budget, at: number): readonly string[] {

@@ -167,6 +167,7 @@ function matchOverride(rules: DomainRules, descriptor: RequestDescriptor): Match
     metric,
     domain: rules.domain,
     gate: plainGate(requestsPerUnit),
+    isPerSecond: unit === 'SECOND',
     windowAt: undefined,
     periodSeconds: UNIT_SECONDS[unit],
     calendar: undefined,
@@ -212,7 +213,7 @@ export function dropReplaced(matches: (Match | undefined)[]): void {
     const { budget, name } = match.limit;
     if (budget === undefined) {
       if (isReplaced(name)) matches[i] = undefined;
-    } else if (budget.entries.some((one) => isReplaced(one.name))) {
+    } else if (budget.chosen.some((one) => isReplaced(one?.name ?? ''))) {
       const left = budget.chosen.map((one) => (isReplaced(one?.name ?? '') ? undefined : one));
       const limit = budget.withEntries(left);
       matches[i] = limit && { ...match, limit };

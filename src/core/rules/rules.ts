@@ -28,6 +28,8 @@ export interface RuleLimit {
   readonly domain: string;
   /** How it is counted. */
   readonly gate: Gate;
+  /** Its counters lie in the store of limits per second, where there is one; of several limits that of the longest says it. */
+  readonly isPerSecond: boolean;
   /** Of windows that are not one unit long, and of calendar periods; undefined: the window of `unit`. */
   readonly windowAt?: WindowAt | undefined;
   /** Length of its period; undefined: periods of a calendar differ in length. */
@@ -48,13 +50,26 @@ export interface RuleLimit {
 
 /** The limits of a rule with a budget, in the order of the rule. */
 export interface BudgetLimits {
+  /** All limits that the rule says, those too that do not hold for a request. */
   readonly entries: readonly RuleLimit[];
-  /** All limits that the rule says; undefined in place of those that do not hold. */
+  /** The same, with undefined in place of those that do not hold. */
   readonly chosen: readonly (RuleLimit | undefined)[];
-  /** What statistics and operators call them: `hour`, `day_gcra`, `daily`. */
+  /** What statistics and operators call all of them: `hour`, `day_gcra`, `daily`. */
   readonly names: readonly string[];
   /** The same rule with these in place of `chosen`. Undefined: none is left. */
   readonly withEntries: (entries: readonly (RuleLimit | undefined)[]) => RuleLimit | undefined;
+}
+
+/** Whether the limit at this place holds for the request: no other rule replaces it, and its value does not lift it. */
+export function isHolding({ chosen }: BudgetLimits, at: number): boolean {
+  return chosen[at] !== undefined;
+}
+
+/** Whether several limits hold. */
+export function hasSeveral({ chosen }: BudgetLimits): boolean {
+  let count = 0;
+  for (const one of chosen) if (one !== undefined) count += 1;
+  return count > 1;
 }
 
 /** What a field of the hash says. */

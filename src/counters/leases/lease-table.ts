@@ -1,5 +1,6 @@
 import { copyOf } from '../../platform/copy-of';
 import { bytesOfText } from '../kept-key';
+import type { Increment } from '../../core/ports';
 import type { HitLease } from './hit-lease';
 import { HitRate } from './hit-rate';
 
@@ -30,16 +31,17 @@ export class LeaseTable {
     return this.#counters.size;
   }
 
-  get(key: string): WarmCounter | undefined {
-    return this.#counters.get(nameOf(key));
+  get(place: LeasePlace): WarmCounter | undefined {
+    return this.#counters.get(nameOf(place));
   }
 
   /** A new counter; undefined: there is no room for it. */
-  add(key: string, nowMs: number): WarmCounter | undefined {
-    const bytes = bytesOf(nameOf(key));
-    if (key.length > MAX_KEY_LENGTH || this.#bytes + bytes > this.#maxBytes) return undefined;
+  add(place: LeasePlace, nowMs: number): WarmCounter | undefined {
+    const name = nameOf(place);
+    const bytes = bytesOf(name);
+    if (place.key.length > MAX_KEY_LENGTH || this.#bytes + bytes > this.#maxBytes) return undefined;
     const counter: WarmCounter = { rate: new HitRate(nowMs), lease: undefined };
-    this.#counters.set(copyOf(nameOf(key)), counter);
+    this.#counters.set(copyOf(name), counter);
     this.#bytes += bytes;
     return counter;
   }
@@ -58,9 +60,16 @@ export class LeaseTable {
   }
 }
 
-/** The key without the start of its window: what is known of a counter's rate is known in the next window too. */
-function nameOf(key: string): string {
-  return key.slice(0, key.lastIndexOf('_'));
+/** The counter of a rule, whatever its window. */
+export type LeasePlace = Pick<Increment, 'key' | 'rule'>;
+
+/**
+ * The key without the start of its window, since what is known of a counter's rate is known in the next window too, and the length
+ * of that: the keys of two rules may read the same but for their windows.
+ */
+function nameOf({ key, rule }: LeasePlace): string {
+  const { unit, periodSeconds = 0 } = rule;
+  return `${unit}${String(periodSeconds)} ${key.slice(0, key.lastIndexOf('_'))}`;
 }
 
 /** With the key of its lease, which is longer by the start of a window. */

@@ -3,7 +3,7 @@ import { toKeptKey } from '../kept-key';
 import { HitLease } from './hit-lease';
 import type { LeaseCounts } from './lease-counts';
 import { isLow, leaseSize, type LeaseSizing } from './lease-size';
-import { LeaseTable, type WarmCounter } from './lease-table';
+import { LeaseTable, type LeasePlace, type WarmCounter } from './lease-table';
 import { refillOf, type OwnAsk } from './own-asks';
 import type { RoundTrips } from './round-trips';
 import { WarmKeys } from './warm-keys';
@@ -41,11 +41,12 @@ export class Leases {
   }
 
   /** The counter of an increment, where it is asked for often enough; undefined: it goes the plain way. */
-  find({ rule, key, hits }: Increment, nowMs: number): WarmCounter | undefined {
+  find(increment: Increment, nowMs: number): WarmCounter | undefined {
+    const { rule, key, hits } = increment;
     if (rule.isLeased !== true || typeof hits !== 'number') return undefined;
-    if (hits <= 0) return this.table.get(key);
+    if (hits <= 0) return this.table.get(increment);
     if (!this.#warm.note(key, hits, nowMs)) return undefined;
-    const counter = this.table.get(key) ?? this.table.add(key, nowMs);
+    const counter = this.table.get(increment) ?? this.table.add(increment, nowMs);
     counter?.rate.add(hits, nowMs);
     return counter;
   }
@@ -93,9 +94,9 @@ export class Leases {
   }
 
   /** Undefined: this counter has no lease. */
-  read(key: string): LeaseReading | undefined {
-    const lease = this.table.get(key)?.lease;
-    if (lease?.asked.key !== key || lease.size === 0) return undefined;
+  read(place: LeasePlace): LeaseReading | undefined {
+    const lease = this.table.get(place)?.lease;
+    if (lease?.asked.key !== place.key || lease.size === 0) return undefined;
     return { left: lease.unspent, of: lease.size };
   }
 

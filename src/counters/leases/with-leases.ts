@@ -12,6 +12,7 @@ import type {
 import { once } from '../once';
 import { joinReply, learnCount } from './join-reply';
 import { LeaseCounts } from './lease-counts';
+import type { LeasePlace } from './lease-table';
 import { Leases, type LeaseOptions, type LeaseReading } from './leases';
 import { settleOwn, type OwnAsk } from './own-asks';
 import { IDLE_TIMES, MOST_RETURNS, SWEEPS, takeIdle } from './return-idle';
@@ -40,7 +41,7 @@ export interface LeasedCountersOptions extends LeaseOptions {
 export interface LeasedCounters extends ReadyCounters {
   /** Counters were reset or set: their leases are over. Undefined: all. */
   readonly forgetLeases: (keys: readonly string[] | undefined) => void;
-  readonly readLease: (key: string) => LeaseReading | undefined;
+  readonly readLease: (place: LeasePlace) => LeaseReading | undefined;
   /** Gives back what lies idle, while it is subscribed to; subscribe once. Completes after `close`. */
   readonly run$: Observable<never>;
 }
@@ -181,7 +182,7 @@ export function withLeases(
     forgetLeases: (keys) => {
       leases.forget(keys);
     },
-    readLease: (key) => leases.read(key),
+    readLease: (place) => leases.read(place),
     async close() {
       isClosed = true;
       sweeps.close();

@@ -66,7 +66,7 @@ const PAUSE_MS = 500;
 /** A round that failed is made up for within this time. */
 const MAX_TICK_MS = 1_000;
 
-/** A hash that was not asked for during this time is forgotten: no rule may name it any more. */
+/** A hash, and a value of one, that was not asked for during this time is forgotten: no rule or request may name it any more. */
 const IDLE_MS = 3_600_000;
 const IDLE_ROUNDS = 10;
 
@@ -164,11 +164,20 @@ class Hash {
     return this.#rule.refreshMs * ROUND_SHARE;
   }
 
+  get #idleMs(): number {
+    return Math.max(IDLE_MS, IDLE_ROUNDS * this.#rule.refreshMs);
+  }
+
+  /** Rounds after which a value is read no more that nobody asks for. */
+  get #mostIdle(): number {
+    return Math.ceil(this.#idleMs / this.#roundMs);
+  }
+
   #isIdle(): boolean {
     const nowMs = this.#deps.monotonicMs();
     if (this.#wasAsked) this.#askedMs = nowMs;
     this.#wasAsked = false;
-    return nowMs - this.#askedMs >= Math.max(IDLE_MS, IDLE_ROUNDS * this.#rule.refreshMs);
+    return nowMs - this.#askedMs >= this.#idleMs;
   }
 
   #end(onIdle: () => void): void {
@@ -185,7 +194,7 @@ class Hash {
     if (nowMs - this.#failedMs < PAUSE_MS) return;
     const isRound = nowMs >= this.#nextRoundMs;
     const unread = this.#known.takeUnread();
-    const values = isRound ? [...this.#known.values()] : unread;
+    const values = isRound ? this.#known.beginRound(this.#mostIdle) : unread;
     if (isRound) this.#nextRoundMs = nowMs + this.#roundMs;
     if (values.length > 0) await this.#readAll(values, isRound, signal);
   }

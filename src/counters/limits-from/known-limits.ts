@@ -6,6 +6,8 @@ interface Known {
   limit: ValueLimit | undefined;
   /** Since it was last passed over for eviction. */
   wasAsked: boolean;
+  /** The round in which it was asked for last. */
+  round: number;
 }
 
 export interface KnownLimitsBounds {
@@ -49,6 +51,7 @@ export class KnownLimits {
   /** Goes on where it stopped: a walk that began anew would pass over the places of all that have gone. */
   #oldest = this.#known.entries();
   #unread: string[] = [];
+  #round = 0;
   readonly #onUnread: () => void;
   readonly #note: (values: number, bytes: number) => void;
   readonly #makeRoom: (grown: KnownLimits) => void;
@@ -72,6 +75,7 @@ export class KnownLimits {
     const known = this.#known.get(value);
     if (known !== undefined) {
       known.wasAsked = true;
+      known.round = this.#round;
       return known.limit;
     }
     if (value.length <= MAX_VALUE_LENGTH) this.#admit(copyOf(value));
@@ -86,8 +90,17 @@ export class KnownLimits {
     return before;
   }
 
-  values(): Iterable<string> {
-    return this.#known.keys();
+  /** Begins another round: the values to read, without those that no request has asked for in so many rounds. */
+  beginRound(mostIdle: number): readonly string[] {
+    this.#round += 1;
+    const values: string[] = [];
+    for (const [value, { round }] of this.#known)
+      if (this.#round - round <= mostIdle) values.push(value);
+      else {
+        this.#known.delete(value);
+        this.#note(-1, -bytesOf(value));
+      }
+    return values;
   }
 
   /** The values that were not read yet; they are handed over once. */
@@ -120,7 +133,7 @@ export class KnownLimits {
   }
 
   #admit(value: string): void {
-    this.#known.set(value, { limit: undefined, wasAsked: false });
+    this.#known.set(value, { limit: undefined, wasAsked: false, round: this.#round });
     this.#note(1, bytesOf(value));
     this.#makeRoom(this);
     // Values that were evicted before they were read stay in the list until it is taken.

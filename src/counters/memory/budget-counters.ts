@@ -1,4 +1,10 @@
-import { advanceBudget, NO_LAPSES, unusedBudget, type Moment } from '../../core/budgets/advance';
+import {
+  advanceBudget,
+  isAstrayBudget,
+  NO_LAPSES,
+  unusedBudget,
+  type Moment,
+} from '../../core/budgets/advance';
 import { MAX_LAPSES, type Budget, type BudgetGate } from '../../core/budgets/budget';
 import { charge } from '../../core/budgets/commit';
 import { refusalOfOne } from '../../core/budgets/refusing';
@@ -12,8 +18,8 @@ import { findOver } from '../find-over';
 import { toKeptKey } from '../kept-key';
 import { USAGE_QUARTILES } from './counter-slots';
 import { writeOver } from './kept-budget';
-import { isUnused, KeptBudgets, momentAt, type BudgetCounter } from './kept-budgets';
-import type { OpenReservation } from './open-reservations';
+import { isUnused, KeptBudgets, momentAt, storedOf, type BudgetCounter } from './kept-budgets';
+import type { OpenReservation, OpenReservations } from './open-reservations';
 import type { MakeRoom, OverCounter } from './window-counters';
 
 /** Where a counter stands, and the leases that are over. */
@@ -31,19 +37,25 @@ interface SetTo {
 /** What is asked of counters with budgets, and of their open reservations. */
 export class BudgetCounters {
   readonly kept: KeptBudgets;
+  /** Leases that the batch at hand may still end, and how many of each counter it has found, which it finds again. */
+  #lapsesLeft = 0;
+  readonly #granted = new Map<BudgetCounter, number>();
 
   constructor(makeRoom: MakeRoom) {
     this.kept = new KeptBudgets(makeRoom);
   }
 
+  /** Another batch: it ends some leases that are over, however many counters it meets. */
+  beginBatch(): void {
+    this.#lapsesLeft = MAX_LAPSES;
+    if (this.#granted.size > 0) this.#granted.clear();
+  }
+
   /** Where a counter stands now, its leases that are over included. */
   look(increment: Increment, { budget }: BudgetGate, nowSeconds: number): BudgetState {
-    return find(
-      this.kept.counters.find(toKeptKey(increment.key)),
-      budget,
-      momentAt(nowSeconds),
-      increment.reservation,
-    ).state;
+    const counter = this.kept.counters.find(toKeptKey(increment.key));
+    const moment = momentAt(nowSeconds);
+    return this.#find(counter, budget, moment, increment.reservation).state;
   }
 
   /** Where the counter stood before the asks of the increment; undefined: no room for it or its reservation, nothing happened. */
@@ -52,28 +64,50 @@ export class BudgetCounters {
     const key = toKeptKey(increment.key);
     const known = this.kept.counters.find(key);
     const moment = momentAt(nowSeconds);
-    const { state, lapses } = find(known, gate.budget, moment, reservation);
+    const found = this.#find(known, gate.budget, moment, reservation);
+    const { state } = found;
     const after = gate.kind.commit(increment, state) ?? state;
-    if (after === state && lapses.length === 0) {
+    if (after === state && !isToWrite(known, found, moment)) {
       if (known !== undefined) this.kept.meet(known, reservation, false);
       return state;
     }
     const opened = after.open > state.open ? reservation?.id : undefined;
     const counter = this.kept.holdRoom(known, key, gate, opened);
     if (counter === undefined) return undefined;
-    this.kept.putUnder(counter, gate);
-    for (const one of lapses) this.kept.end(counter, one);
+    this.#write(counter, gate, found, moment);
     if (opened === undefined) this.kept.meet(counter, reservation, after.open < state.open);
     else this.kept.open(counter, opened, after.held - state.held, moment);
     this.kept.keep(counter, after, nowSeconds);
     return state;
   }
 
+  #write(counter: BudgetCounter, gate: BudgetGate, { lapses }: Found, moment: Moment): void {
+    this.kept.putUnder(counter, gate, moment);
+    for (const one of lapses) this.kept.end(counter, one);
+    if (lapses.length > 0) this.#granted.set(counter, 0);
+  }
+
+  #find(
+    counter: BudgetCounter | undefined,
+    budget: Budget,
+    moment: Moment,
+    reservation: Reservation | undefined,
+  ): Found {
+    const granted = counter && this.#granted.get(counter);
+    const found = find(counter, budget, moment, granted ?? this.#lapsesLeft, reservation);
+    const { length } = found.lapses;
+    if (counter !== undefined && granted === undefined && length > 0) {
+      this.#granted.set(counter, length);
+      this.#lapsesLeft -= length;
+    }
+    return found;
+  }
+
   /** Hits in use under the nearest limit, where the counter stands, and the seconds for which it is kept; undefined: there is none. */
   read({ key }: Pick<Increment, 'key'>, gate: BudgetGate, nowSeconds: number) {
     const counter = this.kept.counters.find(toKeptKey(key));
     if (counter === undefined) return undefined;
-    const { state } = find(counter, gate.budget, momentAt(nowSeconds), undefined);
+    const { state } = find(counter, gate.budget, momentAt(nowSeconds), MAX_LAPSES);
     const value = usedOfNearest(gate.budget, state);
     const [first] = this.listOpen({ key }, nowSeconds, 1);
     const ttlSeconds = counter.endSeconds - nowSeconds;
@@ -102,6 +136,7 @@ export class BudgetCounters {
       const { budget } = counter.gate;
       const unused = unusedBudget(budget, { micros: atMicros, nowSeconds: atMicros / 1_000_000 });
       writeOver(counter.kept, changedState(unused, { held, open }));
+      counter.strays = [];
     }
   }
 
@@ -111,7 +146,7 @@ export class BudgetCounters {
     const key = toKeptKey(increment.key);
     const known = this.kept.counters.find(key);
     const moment = momentAt(nowSeconds);
-    const { state, lapses } = find(known, budget, moment, undefined);
+    const { state, lapses } = find(known, budget, moment, MAX_LAPSES);
     const { held, open } = state;
     const after =
       at === undefined
@@ -120,7 +155,8 @@ export class BudgetCounters {
     if (known === undefined && isUnused(after)) return true;
     const counter = this.kept.holdRoom(known, key, gate, undefined);
     if (counter === undefined) return false;
-    this.kept.putUnder(counter, gate);
+    this.kept.putUnder(counter, gate, moment);
+    if (at === undefined) counter.strays = [];
     for (const one of lapses) this.kept.end(counter, one);
     this.kept.keep(counter, after, nowSeconds);
     return true;
@@ -131,7 +167,7 @@ export class BudgetCounters {
     return findOver(this.kept.counters.all(), most, (counter) => {
       if (counter.usageQuartile < USAGE_QUARTILES) return undefined;
       const { key, gate } = counter;
-      const { state } = find(counter, gate.budget, momentAt(nowSeconds), undefined);
+      const { state } = find(counter, gate.budget, momentAt(nowSeconds), MAX_LAPSES);
       const second = Math.floor(nowSeconds);
       const refused = refusalOfOne(gate, state, second);
       if (refused === undefined) return undefined;
@@ -141,22 +177,38 @@ export class BudgetCounters {
   }
 }
 
+/** Whether a counter is written though its asks change nothing: leases are over, or a clock that was wrong has written it. */
+function isToWrite(known: BudgetCounter | undefined, { lapses }: Found, moment: Moment): boolean {
+  if (known === undefined) return false;
+  return lapses.length > 0 || isAstrayBudget(known.gate.budget, known.kept, moment);
+}
+
 const NONE: readonly OpenReservation[] = [];
 
 function find(
   counter: BudgetCounter | undefined,
   budget: Budget,
   moment: Moment,
-  reservation: Reservation | undefined,
+  mostLapses: number,
+  reservation?: Reservation,
 ): Found {
   if (counter === undefined) return { state: unusedBudget(budget, moment), lapses: NONE };
-  const { open, gate, kept: state } = counter;
-  const lapses = open.size === 0 ? NONE : open.due(Math.floor(moment.micros / 1_000), MAX_LAPSES);
-  const stored = underBudget(budget, { budget: gate.budget, state }, moment);
+  const { open } = counter;
+  const lapses = open.size === 0 ? NONE : dueOf(open, budget, moment, mostLapses);
+  const stored = underBudget(budget, storedOf(counter), moment);
   const now = advanceBudget(budget, stored, lapses.length === 0 ? NO_LAPSES : lapses, moment);
   if (reservation === undefined) return { state: now, lapses };
   const one = open.get(reservation.id);
   const isOpen =
     one !== undefined && !lapses.includes(one) && !(reservation.mode === 'cancel' && one.isMet);
   return { state: isOpen ? changedState(now, { was: one.hits }) : now, lapses };
+}
+
+function dueOf(
+  open: OpenReservations,
+  { reserve }: Budget,
+  { micros }: Moment,
+  most: number,
+): readonly OpenReservation[] {
+  return open.due(Math.floor(micros / 1_000), reserve?.leaseMs ?? 0, most);
 }

@@ -170,6 +170,7 @@ export function createMemoryCounters(
     windows.dropEnded(nowSeconds);
     rolling.kept.dropEnded(nowSeconds, increments.length * SWEEP_PER_INCREMENT);
     budgets.kept.counters.dropEnded(nowSeconds, increments.length * SWEEP_PER_INCREMENT);
+    budgets.beginBatch();
     const draft = createReplyDraft(increments.length);
     if (groupEnds === undefined) {
       let index = 0;
@@ -182,6 +183,9 @@ export function createMemoryCounters(
         },
         holdBack(index, seen) {
           holdBackAt(draft, index, seen);
+        },
+        refuse(index, seen) {
+          say(draft, index, seen);
         },
       });
     }

@@ -24,15 +24,19 @@ export function writeOver(kept: KeptBudget, state: BudgetState): void {
       writeEntry(kept.entries[at] as KeptEntry, entries[at] as EntryState);
 }
 
-function keptEntry({ used, previous, elapsed, endSeconds }: EntryState) {
-  return { used, previous, elapsed, endSeconds };
+function keptEntry({ used, previous, elapsed, endSeconds, ages }: EntryState) {
+  return { used, previous, elapsed, endSeconds, ages };
 }
 
 type KeptEntry = ReturnType<typeof keptEntry>;
 
-function writeEntry(kept: KeptEntry, { used, previous, elapsed, endSeconds }: EntryState): void {
+function writeEntry(
+  kept: KeptEntry,
+  { used, previous, elapsed, endSeconds, ages }: EntryState,
+): void {
   kept.used = used;
   kept.previous = previous;
   kept.elapsed = elapsed;
   kept.endSeconds = endSeconds;
+  kept.ages = ages;
 }

@@ -1,6 +1,7 @@
 import { advanceBudget, NO_LAPSES, unusedBudget, type Moment } from '../../core/budgets/advance';
 import type { BudgetGate } from '../../core/budgets/budget';
 import { charge } from '../../core/budgets/commit';
+import { straysUnder, type StoredBudget, type Stray } from '../../core/budgets/stored';
 import { lifetimeMs } from '../../core/kinds/gate';
 import type { BudgetState, Reservation } from '../../core/kinds/kind';
 import { USAGE_QUARTILES, usageQuartileOf } from './counter-slots';
@@ -28,9 +29,13 @@ export interface BudgetCounter extends EndingCounter<BudgetCounter> {
   gate: BudgetGate;
   readonly kept: KeptBudget;
   open: OpenReservations;
+  /** What other rules count there, see `Stray`. */
+  strays: readonly Stray[];
   /** What its limits and blocks take. */
   partBytes: number;
 }
+
+const NO_STRAYS: readonly Stray[] = [];
 
 /** Counters with budgets as they are kept, and what they take: each of their open reservations the room of a key. */
 export class KeptBudgets {
@@ -92,13 +97,15 @@ export class KeptBudgets {
   /** Keeps a counter as it stands after its asks, for as long as it is needed. */
   keep(counter: BudgetCounter, after: BudgetState, nowSeconds: number): void {
     const { open, gate } = counter;
-    if (open.size === 0 && isUnused(after)) {
+    if (open.size === 0 && isUnused(after) && counter.strays.length === 0) {
       this.counters.remove(counter);
       return;
     }
     writeOver(counter.kept, after);
-    counter.endSeconds =
+    const ownEnd =
       open.size === 0 ? endOf(gate, after, nowSeconds) : endOfHeld(counter, nowSeconds);
+    const lastMs = counter.strays.reduce((most, { endMs }) => Math.max(most, endMs), 0);
+    counter.endSeconds = Math.max(ownEnd, Math.ceil(lastMs / 1_000));
     const { size } = gate;
     const free = Math.max(0, gate.kind.free(gate, after));
     const quartile =
@@ -106,11 +113,12 @@ export class KeptBudgets {
     this.counters.keep(counter, quartile, nowSeconds);
   }
 
-  /** A reload may have given its rule other limits. */
-  putUnder(counter: BudgetCounter, gate: BudgetGate): void {
+  /** A reload may have given its rule other limits, or a request meets it of which other limits hold. */
+  putUnder(counter: BudgetCounter, gate: BudgetGate, { micros }: Moment): void {
     if (counter.gate === gate) return;
+    counter.strays = straysUnder(gate.budget, storedOf(counter), Math.floor(micros / 1_000));
     counter.gate = gate;
-    const bytes = bytesOfParts(gate);
+    const bytes = bytesOfParts(gate) + counter.strays.length * BLOCK_BYTES;
     this.partBytes += bytes - counter.partBytes;
     counter.partBytes = bytes;
   }
@@ -126,6 +134,7 @@ export class KeptBudgets {
       gate,
       kept: keptBudget(unusedBudget(gate.budget, momentAt(0))),
       open: NONE_OPEN,
+      strays: NO_STRAYS,
       partBytes: bytesOfParts(gate),
       endSeconds: 0,
       slot: undefined,
@@ -146,8 +155,15 @@ function endOf(gate: BudgetGate, state: BudgetState, fromSeconds: number): numbe
 /** What is held may be charged when its lease is over, in the windows of that moment, and is then kept as any charge. */
 function endOfHeld({ gate, kept: state, open }: BudgetCounter, nowSeconds: number): number {
   const fromSeconds = Math.max(nowSeconds, open.lastEndMs / 1_000);
-  const then = advanceBudget(gate.budget, state, NO_LAPSES, momentAt(fromSeconds));
-  return endOf(gate, charge(gate.budget, then, state.held), fromSeconds);
+  // A lease that is over charges all limits, those too that rest for the request at hand.
+  const { budget } = gate;
+  const entries = budget.entries.map((entry) => ({ ...entry, isResting: false }));
+  const then = advanceBudget(budget, state, NO_LAPSES, momentAt(fromSeconds));
+  return endOf(gate, charge({ ...budget, entries }, then, state.held), fromSeconds);
+}
+
+export function storedOf({ gate, kept, strays }: BudgetCounter): StoredBudget {
+  return { budget: gate.budget, state: kept, strays };
 }
 
 function bytesOfParts({ budget: { entries, blocks } }: BudgetGate): number {

@@ -1,4 +1,5 @@
 import { copyOf } from '../../platform/copy-of';
+import { SPARE_SECONDS } from '../../core/kinds/ticks';
 import { bytesOfText } from '../kept-key';
 
 export interface OpenReservation {
@@ -6,7 +7,7 @@ export interface OpenReservation {
   readonly hits: number;
   readonly leaseMs: number;
   /** Milliseconds since 1970. */
-  readonly endMs: number;
+  endMs: number;
   /** Whether a call met it again: its caller is still there. */
   isMet: boolean;
 }
@@ -46,8 +47,13 @@ export class OpenReservations {
     if (ofLease.size === 0) this.#byLease.delete(leaseMs);
   }
 
-  /** Those whose leases are over, at most so many, the first to end first. */
-  due(nowMs: number, most: number): readonly OpenReservation[] {
+  /**
+   * Those whose leases are over, at most so many, the first to end first. `leaseMs`: the lease of the rule; none ends later than
+   * that and some seconds, but by a clock that was wrong or a lease that was longer.
+   */
+  due(nowMs: number, leaseMs: number, most: number): readonly OpenReservation[] {
+    const latestMs = nowMs + leaseMs + SPARE_SECONDS * 1_000;
+    if (this.lastEndMs > latestMs) this.#endBefore(latestMs);
     const due: OpenReservation[] = [];
     for (const ofLease of this.#byLease.values()) {
       for (const one of ofLease.values()) {
@@ -71,6 +77,16 @@ export class OpenReservations {
       }
     }
     return lasting.sort((a, b) => a.endMs - b.endMs).slice(0, most);
+  }
+
+  #endBefore(latestMs: number): void {
+    for (const [leaseMs, ofLease] of this.#byLease) {
+      const all = [...ofLease.values()];
+      for (const one of all) one.endMs = Math.min(one.endMs, latestMs);
+      all.sort((a, b) => a.endMs - b.endMs);
+      this.#byLease.set(leaseMs, new Map(all.map((one) => [one.id, one])));
+    }
+    this.lastEndMs = latestMs;
   }
 
   /** All of them, those of one lease in the order in which they were opened. */

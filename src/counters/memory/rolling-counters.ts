@@ -22,6 +22,7 @@ interface RollingCounter extends EndingCounter<RollingCounter> {
   used: number;
   usedBefore: number;
   tick: number;
+  ages: readonly number[] | undefined;
 }
 
 interface RollingEntry {
@@ -53,7 +54,9 @@ export class RollingCounters {
     const key = toKeptKey(increment.key);
     const counter = this.kept.find(key);
     const state = stateOf(counter, gate, nowSeconds);
-    const after = gate.kind.commit(increment, state);
+    const committed = gate.kind.commit(increment, state);
+    // A clock that was wrong has written it: it is mended also where the ask changes nothing.
+    const after = committed ?? (counter && isAstray(counter, gate, nowSeconds) ? state : undefined);
     if (after === undefined) return state;
     if (isUnused(after)) {
       if (counter !== undefined) this.kept.remove(counter);
@@ -102,6 +105,7 @@ export class RollingCounters {
     kept.gate = gate;
     kept.used = after.used;
     kept.usedBefore = after.previous;
+    kept.ages = after.ages;
     kept.tick = tickAt(nowSeconds, gate.tickMicros) - after.elapsed;
     kept.endSeconds = Math.ceil(nowSeconds + lifetimeMs(gate, after) / 1_000);
     const { size } = gate;
@@ -129,6 +133,7 @@ export class RollingCounters {
       used: 0,
       usedBefore: 0,
       tick: 0,
+      ages: undefined,
       endSeconds: 0,
       slot: undefined,
       usageQuartile: 0,
@@ -147,6 +152,14 @@ function stateOf(
 ): CounterState {
   const tick = tickAt(nowSeconds, gate.tickMicros);
   if (counter === undefined) return unused(gate, tick);
-  const kept = { used: counter.used, previous: counter.usedBefore, elapsed: 0 };
-  return gate.kind.advance(gate, kept, tick - counter.tick);
+  return gate.kind.advance(gate, keptState(counter), tick - counter.tick);
+}
+
+function isAstray(counter: RollingCounter, gate: Gate<CounterState>, nowSeconds: number): boolean {
+  const ticks = tickAt(nowSeconds, gate.tickMicros) - counter.tick;
+  return gate.kind.isAstray(gate, keptState(counter), ticks);
+}
+
+function keptState({ used, usedBefore, ages }: RollingCounter): CounterState {
+  return { used, previous: usedBefore, elapsed: 0, ages };
 }

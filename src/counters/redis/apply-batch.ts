@@ -56,12 +56,17 @@ async function applyPart(
 /** Increments of kinds that look, and those of budgets among them. */
 function countLooking({ increments }: CounterBatch) {
   let [looking, budgets] = [0, 0];
-  for (const { gate } of increments) {
-    if (!gate.kind.looks) continue;
+  for (const increment of increments) {
+    if (!increment.gate.kind.looks) continue;
     looking += 1;
-    if (gate.kind.lua === undefined) budgets += 1;
+    if (needsBudgetScript(increment)) budgets += 1;
   }
   return { looking, budgets };
+}
+
+/** Of a rule with a budget, or what takes hits back, which the script of kinds does not know. */
+function needsBudgetScript({ gate, undoOfMicros }: Increment): boolean {
+  return gate.kind.lua === undefined || undoOfMicros !== undefined;
 }
 
 /** Whether requests are decided together of which the script of kinds does not know enough. */
@@ -77,10 +82,10 @@ async function applyEach(
   sending: Sending,
   isOrdered: boolean,
 ): Promise<CounterReply> {
-  const isBudget = ({ gate: { kind } }: Increment): boolean => kind.lua === undefined;
-  const isAsk = (one: Increment): boolean => !isBudget(one) && (one.gate.kind.looks || isOrdered);
-  const [budgets, asks] = [pick(part, isBudget), pick(part, isAsk)];
-  const counts = pick(part, (one) => !isBudget(one) && !isAsk(one));
+  const isAsk = (one: Increment): boolean =>
+    !needsBudgetScript(one) && (one.gate.kind.looks || isOrdered);
+  const [budgets, asks] = [pick(part, needsBudgetScript), pick(part, isAsk)];
+  const counts = pick(part, (one) => !needsBudgetScript(one) && !isAsk(one));
   const calls: readonly (readonly [SubBatch, () => Promise<CounterReply>])[] = [
     [counts, () => applyCounts(connection, counts, sending)],
     [asks, () => applyAsks(connection, asks, sending, OF_KINDS)],

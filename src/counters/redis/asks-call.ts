@@ -2,12 +2,13 @@ import type { CounterState, Gate, State } from '../../core/kinds/kind';
 import { type Increment } from '../../core/ports';
 import { isCount } from '../count';
 import { PackError } from './message-pack';
+import { NO_INTEGER } from './store-errors';
 import { encodeAscii, headOf, integerOf, type ScriptArguments } from './script-call';
 
 /** The asks of one batch for one counter; of a kind that does not look only in a run with others. */
 export type AskedIncrement = Pick<
   Increment,
-  'key' | 'hits' | 'times' | 'ttlSeconds' | 'gate' | 'reservation' | 'holdsBack'
+  'key' | 'hits' | 'times' | 'ttlSeconds' | 'gate' | 'reservation' | 'holdsBack' | 'undoOfMicros'
 >;
 
 /** What becomes of a call; the lists run parallel to its increments. */
@@ -17,8 +18,12 @@ export interface AsksReply {
   /** The count after the asks, of a fixed window that charges what it refuses; it stands as it was for one held back. */
   readonly after: readonly number[];
   readonly held: readonly boolean[] | undefined;
-  /** What the server said of a key. */
+  /** What the server said of a key, or that its figures cannot be read. */
   readonly failures: ReadonlyMap<number, string> | undefined;
+  /** The time of the call by the clock of the server. */
+  readonly atMicros: number;
+  /** Counters that a clock had written that was wrong, and that the call has mended. */
+  readonly mended: number;
 }
 
 export interface AsksCall {
@@ -85,7 +90,7 @@ class OrderSheet {
     const { gate, hits, times } = increment;
     this.#last = increment;
     this.count += 1;
-    this.text += encodeAscii(gate.kind.letter) + integerOf(gate.limit) + integerOf(gate.size);
+    this.text += encodeAscii(gate.kind.letter) + integerOf(gate.drain) + integerOf(gate.size);
     this.text += integerOf(gate.periodTicks) + integerOf(gate.tickMicros);
     this.text += integerOf(gate.chargeDenied ? 1 : 0) + integerOf(hits) + integerOf(times);
     return this.count;
@@ -110,20 +115,20 @@ function encodeKeysWith(keys: readonly string[], bytesOf: (key: string) => numbe
 
 /** Reads the answer of the script, unpacked; throws a PackError where it says anything else. */
 export function readAsksAnswer(answer: unknown, increments: readonly AskedIncrement[]): AsksReply {
-  const [counters, places] = readList(answer);
-  return readAsks(counters, places, increments, readCounterState);
+  return readAsks(answer, increments, readCounterState);
 }
 
-/** Where a counter stands of an increment whose kind looks. */
-type ReadState = (reader: NumberReader, gate: Gate) => State;
+/** Where a counter stands of an increment whose kind looks, by the time of the call in microseconds. */
+type ReadState = (reader: NumberReader, gate: Gate, atMicros: number) => State;
 
 export function readAsks(
-  counters: unknown,
-  places: unknown,
+  answer: unknown,
   increments: readonly AskedIncrement[],
   readState: ReadState,
 ): AsksReply {
-  const reader: NumberReader = { list: readList(counters), at: 0 };
+  const [counters, places, time, mended] = readList(answer);
+  const atMicros = microsOf(time);
+  const reader: NumberReader = { list: readList(counters), at: 0, odd: undefined };
   const states: (State | undefined)[] = [];
   const after: number[] = [];
   let failures: Map<number, string> | undefined;
@@ -135,37 +140,88 @@ export function readAsks(
       states.push(undefined);
       after.push(0);
     } else {
-      states.push(gate.kind.looks ? readState(reader, gate) : undefined);
-      after.push(gate.kind.looks ? 0 : readCount(reader));
+      const { looks } = gate.kind;
+      states.push(looks ? readState(reader, gate, atMicros) : undefined);
+      after.push(looks ? 0 : readCount(reader));
+      const odd = takeOdd(reader);
+      if (odd !== undefined) failures = withFailure(failures, states, odd);
     }
   }
   if (reader.at !== reader.list.length)
     throw new PackError(
       `${String(reader.list.length)} numbers in the script's reply do not match its keys`,
     );
-  return { states, after, held: readHeld(places, increments.length), failures };
+  const held = readHeld(places, increments.length);
+  return { states, after, held, failures, atMicros, mended: isCount(mended) ? mended : 0 };
+}
+
+/** The last counter that was read fails. */
+function withFailure(
+  failures: Map<number, string> | undefined,
+  states: (State | undefined)[],
+  odd: string,
+): Map<number, string> {
+  const last = states.length - 1;
+  states[last] = undefined;
+  return (failures ?? new Map<number, string>()).set(last, odd);
+}
+
+function microsOf(time: unknown): number {
+  const micros = Number(time);
+  if (Number.isSafeInteger(micros)) return micros;
+  throw new PackError(`unexpected time in the script's reply, expected microseconds`);
+}
+
+/** What was found in place of a figure of a counter, if anything, as a failure of that counter. */
+function takeOdd(reader: NumberReader): string | undefined {
+  const { odd } = reader;
+  reader.odd = undefined;
+  return odd && `${NO_INTEGER}: ${odd}`;
 }
 
 export interface NumberReader {
   readonly list: readonly unknown[];
   at: number;
+  /** What was found in place of a figure of the counter that is being read: it fails, and no other. */
+  odd: string | undefined;
 }
 
-export function readCounterState(reader: NumberReader, { kind }: Gate): CounterState {
+export function readCounterState(
+  reader: NumberReader,
+  { kind, tickMicros }: Gate,
+  atMicros: number,
+): CounterState {
   const used = readCount(reader);
   if (!kind.hasOwnForm) return { used, previous: 0, elapsed: 0 };
+  if (kind.lua?.isLog === true)
+    return { ...readLog(reader, used, Math.floor(atMicros / tickMicros)), atMicros };
   const previous = kind.lua?.has.previous === true ? readCount(reader) : 0;
-  const elapsed = reader.list[reader.at];
-  if (!Number.isSafeInteger(elapsed)) throw toOddItem(reader, 'a number of ticks');
-  reader.at += 1;
-  return { used, previous, elapsed: elapsed as number };
+  const elapsed = readFigure(reader, Number.isSafeInteger, 'a number of ticks');
+  return { used, previous, elapsed, atMicros };
+}
+
+function readLog(reader: NumberReader, count: number, nowTick: number): CounterState {
+  const ages: number[] = [];
+  for (let left = count; left > 0; left -= 1) ages.push(nowTick - readCount(reader));
+  return { used: count, previous: 0, elapsed: 0, ages };
 }
 
 export function readCount(reader: NumberReader): number {
-  const count = reader.list[reader.at];
-  if (!isCount(count)) throw toOddItem(reader, 'a count from 0 to 2^63 - 1');
+  return readFigure(reader, isCount, 'a count from 0 to 2^63 - 1');
+}
+
+/** Another number is 0, and fails its counter; what is no number is no reply of a script of ours. */
+export function readFigure(
+  reader: NumberReader,
+  isRight: (figure: unknown) => boolean,
+  expected: string,
+): number {
+  const figure = reader.list[reader.at];
+  if (typeof figure !== 'number') throw toOddItem(reader, expected);
   reader.at += 1;
-  return count;
+  if (isRight(figure)) return figure;
+  reader.odd ??= `found ${String(figure)}, expected ${expected}`;
+  return 0;
 }
 
 /** Which increments were held back; their places count from 1. */
@@ -188,7 +244,7 @@ export function readList(value: unknown): readonly unknown[] {
   throw new PackError(`unexpected ${typeof value} in the script's reply, expected a list`);
 }
 
-export function toOddItem({ list, at }: NumberReader, expected: string): PackError {
+function toOddItem({ list, at }: NumberReader, expected: string): PackError {
   const found = typeof list[at] === 'number' ? String(list[at]) : typeof list[at];
   return new PackError(`unexpected ${found} in the script's reply, expected ${expected}`);
 }

@@ -10,8 +10,15 @@ import { type CounterReading, type CounterWriter, type Increment } from '../../c
 import { hasReservations } from '../../core/rules/reservation-nodes';
 import { toKeyError } from '../count';
 import { placeOf } from '../limit-place';
-import { PUT_PART, PUT_RECORD_PART, READ_RECORD, RESET_RECORD } from './budgets/operator-scripts';
-import { readOpen, type OpenReading } from './open-reservations';
+import {
+  PUT_PART,
+  PUT_RECORD_PART,
+  READ_LOG,
+  READ_RECORD,
+  RESET_RECORD,
+  SET_LOG,
+} from './budgets/operator-scripts';
+import { leaseMsOf, readOpen, type OpenReading } from './open-reservations';
 import { type RedisCounters } from './options';
 
 type Asking = Pick<RedisCounters, 'ask'>;
@@ -23,7 +30,9 @@ type Part = readonly [head: string, part: string, lifeMs: number, endMs: number]
 export function createRedisWriter(counters: Asking): CounterWriter {
   const removeOne = async ({ key, gate }: Increment, withOpen: boolean): Promise<void> => {
     const isReset = hasReservations(gate) && !withOpen;
-    await counters.ask(key, [isReset ? ['eval', RESET_RECORD, '1', key] : ['del', key]]);
+    // What is open may be a hundred thousand fields, which another thread of the server frees.
+    const command = hasReservations(gate) ? 'unlink' : 'del';
+    await counters.ask(key, [isReset ? ['eval', RESET_RECORD, '1', key] : [command, key]]);
   };
   const setOne = async (increment: Increment, used: number): Promise<void> => {
     const { key, rule } = increment;
@@ -36,7 +45,12 @@ export function createRedisWriter(counters: Asking): CounterWriter {
     const { value, lifeMs } = hasOwnForm(gate)
       ? await writtenNow(counters, key, gate, used)
       : { value: String(used), lifeMs: await lifeOf(counters, increment) };
-    await counters.ask(key, [['psetex', key, String(lifeMs), value]]);
+    const isLog = gate.kind.lua?.isLog === true;
+    await counters.ask(key, [
+      isLog
+        ? ['eval', SET_LOG, '1', key, value, String(lifeMs)]
+        : ['psetex', key, String(lifeMs), value],
+    ]);
   };
   const setPart = async (key: string, gate: BudgetGate, at: number, used: number) => {
     const nowSeconds = await clockOf(counters, key);
@@ -73,8 +87,8 @@ export async function readOwnForm(
   gate: Gate<CounterState>,
 ): Promise<Omit<CounterReading, 'store'>> {
   const read = hasReservations(gate)
-    ? await readOpen(counters, key, 1)
-    : await (isBudgetGate(gate) ? readRecord : readText)(counters, key);
+    ? await readOpen(counters, key, leaseMsOf(gate), 1)
+    : await readerOf(gate)(counters, key);
   const { record, lifeMs, nowSeconds, open = [] } = read;
   const state = stateOf(gate, read);
   if (state === undefined)
@@ -98,6 +112,17 @@ function stateOf(gate: Gate<CounterState>, read: Read): State | undefined {
   }
   const tick = tickAt(nowSeconds, gate.tickMicros);
   return record === undefined ? unused(gate, tick) : gate.kind.decode(gate, record, tick);
+}
+
+/** How a counter in a form of its own is read that takes no reservations. */
+function readerOf(gate: Gate): (counters: Asking, key: string) => Promise<Read> {
+  if (isBudgetGate(gate)) return readRecord;
+  return gate.kind.lua?.isLog === true ? readLog : readText;
+}
+
+async function readLog(counters: Asking, key: string): Promise<Read> {
+  const [answer] = await counters.ask(key, [['eval', READ_LOG, '1', key]]);
+  return toRead(Array.isArray(answer) ? answer : []);
 }
 
 async function readText(counters: Asking, key: string): Promise<Read> {

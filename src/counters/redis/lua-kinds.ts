@@ -2,16 +2,27 @@ import type { ScriptedKind } from '../../core/kinds/kind';
 import type { OwnLua } from '../../core/kinds/kind.lua';
 import { KINDS } from '../../core/kinds/kinds';
 import { ADD, DECLARED, IN_ARGUMENTS, script, type KeyPlaces, type Script } from './lua';
+import { LOG_LUA } from '../../core/kinds/sliding-log.lua';
+import { SPARE_SECONDS } from '../../core/kinds/ticks';
 import { NO_INTEGER } from './store-errors';
 
 /** What scripts of kinds begin with. Numbers are written with a format, because newer servers turn large ones into exponents. */
 export const COMMON = `
 local MOST = 9007199254740991
 local NO_INTEGER = '${NO_INTEGER}'
-local find, format, floor, ceil = string.find, string.format, math.floor, math.ceil
+local find, format, floor, ceil, max, min = string.find, string.format, math.floor, math.ceil, math.max, math.min
 -- Three times as fast as %.0f; exact where the server's C prints integers of 64 bits.
 local WHOLE = format('%d', MOST) == '9007199254740991' and '%d' or '%.0f'
 local noClock
+-- Counters that a clock had written that was wrong, and that were mended.
+local mended = 0
+${LOG_LUA}
+-- What a limit makes of its figures: ticks of now, and those that a clock may have written that is right.
+local function setClock(limit, micros)
+  limit.now = floor(micros / limit.micros)
+  local most = limit.period + ${String(SPARE_SECONDS * 1_000_000)} / limit.micros
+  limit.astray, limit.latest = -most, limit.now + most
+end
 local function failOne(after, size, text)
   -- What stood there goes: a reader would take it for the numbers of the next key.
   after[size + 1], after[size + 2], after[size + 3] = text, nil, nil
@@ -22,7 +33,7 @@ end
 /** Sets the state by the text \`value\`, which may be missing; \`fail\` is how the function ends on one that is not ours. */
 function stand({ lua }: ScriptedKind, fail: string): string {
   return `
-  local used, previous, elapsed, isSame = 0, 0, 0, false
+  local used, previous, elapsed, isSame, isAstray = 0, 0, 0, false, false
   if value then ${lua.decode.replaceAll('NOT_OURS()', fail)}
   else ${lua.absent} end`;
 }
@@ -46,7 +57,7 @@ KINDS.${letter} = {
   looks = ${String(looks)}, isCount = ${String(own === undefined)},
   unit = function(order) return ${lua.unit} end,
   stand = function(value, order) ${stand(kind, 'return nil, NO_INTEGER')}
-  return used, previous, elapsed
+  return used, previous, elapsed, isAstray
   end,
   free = function(order, used, previous, elapsed) return ${lua.free} end,
   put = function(after, size, used, previous, elapsed)
@@ -59,21 +70,25 @@ KINDS.${letter} = {
 
 /** Puts the figures of a state into the answer. */
 function put(kind: ScriptedKind): string {
+  if (kind.lua.isLog === true) return 'return putLog(after, size, previous)';
   const figures = figuresOf(kind);
   const lines = figures.map((name, at) => `after[size + ${String(at + 1)}] = ${name}`);
   return `${lines.join('\n  ')}\n  return size + ${String(figures.length)}`;
 }
 
 function ownFunctionsOf(kind: ScriptedKind, own: OwnLua): string {
+  const { isLog = false } = kind.lua;
+  const take = `take = function(order, live, hits) return takeIntoLog(live, hits, order.now) end,`;
   return `
   most = ${own.most},
+  ${isLog ? take : ''}
   ready = function(order) return ${own.ready ?? 'nil'} end,
   write = function(key, order, used, previous, elapsed)
   local text = ${own.encode}
   local ms = ${millis(own)}
   return pcall('PSETEX', key, format(WHOLE, ms), text).err
   end,
-  one = ${oneAsk(kind, own)}`;
+  ${isLog ? '' : `one = ${oneAsk(kind, own)}`}`;
 }
 
 /**
@@ -95,8 +110,9 @@ function oneAsk(kind: ScriptedKind, own: OwnLua): string {
   if value and value.err then return failOne(after, size, value.err) end
   ${stand(kind, 'return failOne(after, size, NO_INTEGER)')}
   ${names.join('\n  ')}
-  if ${lua.free} < order.cost then return ${end} end
-  used = used + order.step
+  if ${lua.free} >= order.cost then used = used + order.step
+  elseif not isAstray then return ${end} end
+  if isAstray then mended = mended + 1 end
   local text = ${own.encode}
   ${own.inPlace === undefined ? '' : inPlace}
   local ms = ${millis(own)}
@@ -114,22 +130,28 @@ local function stand(key, order)
   if type(value) == 'table' then return nil, value.err end
   return order.kind.stand(value, order)
 end
-local function charge(key, order, ttl, used, previous, elapsed)
+local function charge(key, order, ttl, used, previous, elapsed, isAstray)
   local hits, charged = order.hits, 1
-  if hits == 0 then return end
+  if hits == 0 and not isAstray then return end
   if order.charging then charged = order.times
-  elseif hits > order.size then return
+  elseif hits > order.size then charged = 0
   elseif hits > 0 then
     local free = order.kind.free(order, used, previous, elapsed)
-    if free < order.cost then return end
-    charged = math.min(order.times, floor(free / order.cost))
+    charged = free < order.cost and 0 or min(order.times, floor(free / order.cost))
   end
+  if isAstray then mended = mended + 1
+  elseif charged == 0 then return end
   if order.kind.isCount then
     local count = add(key, charged == 1 and order.text or format(WHOLE, charged * hits), ttl)
     return type(count) == 'string' and count
   end
-  used = math.max(0, math.min(used + charged * order.step, order.kind.most))
-  if used > 0 or previous > 0 then return order.kind.write(key, order, used, previous, elapsed) end
+  if order.undo and order.kind.undo then
+    used, previous = order.kind.undo(order, used, previous, elapsed, -hits, floor(order.undo / order.micros))
+  elseif order.kind.take then previous = order.kind.take(order, previous, charged * hits)
+  else used = max(0, min(used + charged * order.step, order.kind.most)) end
+  if previous ~= '' and (used > 0 or previous ~= 0) then
+    return order.kind.write(key, order, used, previous, elapsed)
+  end
   local done = pcall('DEL', key)
   return type(done) == 'table' and done.err
 end
@@ -158,7 +180,8 @@ end`;
  * the end (inclusive) of every run, if requests are decided together.
  *
  * Answers two lists: for each key the figures of its counter before its asks (see `KindLua.has`) or, of a kind that does
- * not look, the count after them, or the text of an error; and the places (from 1) of what was held back.
+ * not look, the count after them, or the text of an error; and the places (from 1) of what was held back; then the time of the
+ * call in microseconds, and how many counters were mended.
  */
 function kindsScript({ count, key, skip }: KeyPlaces): Script {
   return script(`${ADD}${COMMON}${KIND_TABLE}
@@ -167,13 +190,14 @@ local at = ${skip} + 3
 ${CLOCK}
 local function readOrder(at)
   local kind, text = KINDS[ARGV[at]], ARGV[at + 6]
-  local limit, size, period = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3])
+  local drain, size, period = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3])
   local tick, hits = tonumber(ARGV[at + 4]), tonumber(text)
   local order = {
-    kind = kind, limit = limit, size = size, period = period, micros = tick,
-    now = floor(micros / tick), charging = ARGV[at + 5] == '1', text = text, hits = hits,
+    kind = kind, drain = drain, size = size, period = period, micros = tick,
+    charging = ARGV[at + 5] == '1', text = text, hits = hits,
     times = tonumber(ARGV[at + 7]), capacity = size * period, cost = hits * period
   }
+  setClock(order, micros)
   order.step = hits * kind.unit(order)
   if kind.isCount then return order end
   order.ready = kind.ready(order)
@@ -206,9 +230,9 @@ local function put(order, used, previous, elapsed)
 end
 local function apply(key, order, ttl)
   if not order.kind.looks then return fail(add(key, order.text, ttl)) end
-  local used, previous, elapsed = stand(key, order)
+  local used, previous, elapsed, isAstray = stand(key, order)
   if not used then return fail(previous) end
-  local wrong = charge(key, order, ttl, used, previous, elapsed)
+  local wrong = charge(key, order, ttl, used, previous, elapsed, isAstray)
   if wrong then return fail(wrong) end
   put(order, used, previous, elapsed)
 end
@@ -251,7 +275,7 @@ for r = at, #ARGV do
   applyRun(first, last)
   first = last + 1
 end
-return answer({after, held})
+return answer({after, held, format(WHOLE, micros), mended})
 `);
 }
 

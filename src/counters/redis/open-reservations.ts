@@ -1,6 +1,7 @@
 import type { Lapse } from '../../core/budgets/advance';
-import type { BudgetState } from '../../core/kinds/kind';
-import type { ListedReservation } from '../../core/ports';
+import { isBudgetGate, MAX_LAPSES } from '../../core/budgets/budget';
+import type { BudgetState, Gate } from '../../core/kinds/kind';
+import type { CounterPlace, ListedReservation } from '../../core/ports';
 import { toKeyError } from '../count';
 import { READ_OPEN } from './budgets/operator-scripts';
 import type { RedisCounters } from './options';
@@ -21,34 +22,61 @@ export interface OpenReading {
   readonly open: readonly ListedReservation[];
 }
 
-/** Reads a counter with reservations, and at most so many of these. */
-export async function readOpen(counters: Asking, key: string, most: number): Promise<OpenReading> {
-  const [answer] = await counters.ask(key, [['eval', READ_OPEN, '1', key, String(most)]]);
-  if (!Array.isArray(answer) || answer.length % 3 !== 0)
-    throw toKeyError('what is open under this key was not written by budgets');
-  const [record, lifeMs, seconds, micros, held, open, ...items] = answer as readonly unknown[];
+/** Calls for one counter at most, see `READ_OPEN`: more numbers than a counter may have open. */
+const MAX_CALLS = 64;
+
+/** A counter with reservations, whose leases take so many milliseconds, and at most so many of these. */
+export async function readOpen(
+  counters: Asking,
+  key: string,
+  leaseMs: number,
+  most: number,
+): Promise<OpenReading> {
+  let cursor: readonly unknown[] = [0, 0, MAX_LAPSES];
+  let first: readonly unknown[] = [];
+  const listed: ListedReservation[] = [];
+  for (let calls = 0; calls < MAX_CALLS; calls += 1) {
+    const args = [most, leaseMs, ...cursor].map(String);
+    const [answer] = await counters.ask(key, [['eval', READ_OPEN, '1', key, ...args]]);
+    if (!Array.isArray(answer) || answer.length % 3 !== 0)
+      throw toKeyError('what is open under this key was not written by budgets');
+    if (calls === 0) first = answer;
+    listed.push(...toListed(answer.slice(9)));
+    cursor = answer.slice(6, 9);
+    if (Number(cursor[0]) === 0) break;
+  }
+  const [record, lifeMs, seconds, micros, held, open] = first;
   const nowSeconds = Number(seconds) + Number(micros) / 1_000_000;
   const nowMs = Math.floor(nowSeconds * 1_000);
-  const listed = items.flatMap((id, at): readonly ListedReservation[] => {
-    if (at % 3 > 0) return [];
-    return [{ id: String(id), hits: Number(items[at + 1]), endsInMs: Number(items[at + 2]) }];
-  });
   listed.sort((a, b) => a.endsInMs - b.endsInMs);
-  const lapsed = listed.filter(({ endsInMs }) => endsInMs <= 0);
+  const lapsed = listed.filter(({ id }) => id === '');
+  const lasting = listed.filter(({ id }) => id !== '');
   return {
     record: typeof record === 'string' ? record : undefined,
     lifeMs: Number(lifeMs),
     nowSeconds,
     sums: { held: Number(held), open: Number(open) },
     lapses: lapsed.map(({ hits, endsInMs }) => ({ hits, endMs: nowMs + endsInMs })),
-    open: listed.slice(lapsed.length, lapsed.length + most),
+    open: lasting.slice(0, most),
   };
+}
+
+function toListed(items: readonly unknown[]): readonly ListedReservation[] {
+  return items.flatMap((id, at): readonly ListedReservation[] => {
+    if (at % 3 > 0) return [];
+    return [{ id: String(id), hits: Number(items[at + 1]), endsInMs: Number(items[at + 2]) }];
+  });
 }
 
 export async function listOpen(
   counters: Asking,
-  key: string,
+  { key, rule }: Pick<CounterPlace, 'key' | 'rule'>,
   most: number,
 ): Promise<readonly ListedReservation[]> {
-  return (await readOpen(counters, key, most)).open;
+  return (await readOpen(counters, key, leaseMsOf(rule.gate), most)).open;
+}
+
+/** 0: the rule takes no reservations. */
+export function leaseMsOf(gate: Gate): number {
+  return isBudgetGate(gate) ? (gate.budget.reserve?.leaseMs ?? 0) : 0;
 }

@@ -32,7 +32,8 @@ export function budgetStanding(
   const { gate, budget } = rule;
   if (fields === undefined || budget === undefined || !isBudgetGate(gate)) return undefined;
   const { open, held, blockedSeconds } = fields;
-  const limits = fields.limits.map(({ remaining }, at): LimitUse => {
+  const limits = fields.limits.map(({ name, remaining }): LimitUse => {
+    const at = budget.names.indexOf(name);
     const limit = budget.entries[at] as RuleLimit;
     const of = gate.budget.entries[at]?.gate.size ?? limit.requestsPerUnit;
     return { used: of - remaining, of, words: wordsOf(limit) };

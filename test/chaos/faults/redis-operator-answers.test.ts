@@ -49,11 +49,11 @@ async function look(counters: RunningRedisCounters): Promise<void> {
   const error = (await counters.look(['k'])).get('k')?.error;
   if (error !== undefined) throw error;
 }
-const list: Act = (counters) => listOpen(counters, 'k', 1);
+const list: Act = (counters) => listOpen(counters, HELD, 1);
 const lookAtHeld: Act = (counters) => readOwnForm(counters, 'k', HELD.gate as StateGate);
 
 /** What the script that reads open reservations answers where there are none. */
-const NOTHING_OPEN = '*6\r\n$-1\r\n:-2\r\n:1795240200\r\n:0\r\n:0\r\n:0\r\n';
+const NOTHING_OPEN = `*9\r\n$-1\r\n:-2\r\n:1795240200\r\n${':0\r\n'.repeat(6)}`;
 
 const about = { start: start(), who: 'the operator, who gets the error' } as const;
 const byCommand = {

@@ -1,3 +1,4 @@
+import { SOME_MATCH } from '../rules';
 import type { CounterBatch, Increment } from '../../../src/core/ports';
 import { withLeases, type LeasedCounters } from '../../../src/counters/leases/with-leases';
 import { createOverLimitCache, type OverLimitCache } from '../../../src/counters/over-limit-cache';
@@ -125,7 +126,7 @@ export class PlayedInstance {
 
   /** Hits on lease here. */
   unspent(key: string): number {
-    return this.counters.readLease(key)?.left ?? 0;
+    return this.counters.readLease({ key, rule: SOME_MATCH.rule })?.left ?? 0;
   }
 
   pending(key: string): number {

@@ -142,7 +142,7 @@ it('keys end in the period and the algorithm, or in the window', async () => {
   await decide(one('gcra'), one('sliding'), one('guarded'), one('long'), one('deny'));
   expect(batches[0]?.increments.map(({ key, ttlSeconds }) => [key, ttlSeconds])).toEqual([
     ['p:d_gcra_v_3600s~g1', 3600],
-    ['p:d_sliding_v_3600s~s1', 3600],
+    ['p:d_sliding_v_3600s~l1', 3600],
     ['p:d_guarded_v_1795237200', 3600],
     ['p:d_long_v_1795240200', 300],
     ['p:d_deny_v_7200s~g1', 7200],

@@ -69,20 +69,20 @@ describe('headers of limits by other algorithms and periods', () => {
     expect((await hit('api', 21)).headers).toEqual([policy, 'RateLimit: "api";r=0;t=2']);
   });
 
-  it('say how long what a sliding window holds must fade', async () => {
+  it('say how long what a sliding window holds stays in it', async () => {
     const { hit } = setUp(RULES);
     const policy = 'RateLimit-Policy: "10-per-minute";q=10;w=60';
     await hit('sliding', 1);
     await hit('sliding', 8, 30);
     await hit('sliding', 1, 59.999);
-    expect((await hit('sliding', 1, 60)).headers).toEqual([
+    expect((await hit('sliding', 2, 60)).headers).toEqual([
       policy,
-      'RateLimit: "10-per-minute";r=0;t=6',
-      'Retry-After: 6',
+      'RateLimit: "10-per-minute";r=0;t=30',
+      'Retry-After: 30',
     ]);
-    expect((await hit('sliding', 1, 66)).headers).toEqual([
+    expect((await hit('sliding', 9, 90)).headers).toEqual([
       policy,
-      'RateLimit: "10-per-minute";r=0;t=54',
+      'RateLimit: "10-per-minute";r=0;t=60',
       'x-near: 1',
     ]);
   });

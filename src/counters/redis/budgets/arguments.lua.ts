@@ -1,3 +1,4 @@
+import type { CounterState, Kind, ScriptedKind } from '../../../core/kinds/kind';
 import { KINDS } from '../../../core/kinds/kinds';
 import type { KeyPlaces } from '../lua';
 
@@ -6,10 +7,15 @@ const KEPT = KINDS.flatMap(({ letter, lua: { own } }) =>
   own === undefined ? [] : [`${letter} = ${String(own.kept.length)}`],
 );
 
+/** The kinds that keep a log, and the letter of the kind whose part stands for it where there is no log. */
+const LOGS = KINDS.flatMap((kind: Kind<CounterState> | ScriptedKind) =>
+  kind.lua?.isLog === true ? [`${kind.letter} = '${kind.heirOf?.letter ?? ''}'`] : [],
+);
+
 /** Reads the arguments of `budgetScript`, in Lua. */
 export function argumentsLua({ key }: KeyPlaces): string {
   return `
-local KEPT = { ${KEPT.join(', ')} }
+local KEPT, LOGS = { ${KEPT.join(', ')} }, { ${LOGS.join(', ')} }
 local function take()
   at = at + 1
   return ARGV[at - 1]
@@ -17,19 +23,31 @@ end
 local function takeNumber()
   return tonumber(take())
 end
+-- The names of the parts of a log, eight hits each: as many as its limit needs.
+local function addLog(limit, heir)
+  limit.isLog, limit.heir, limit.names = true, heir .. sub(limit.id, 2) .. ' 3', {}
+  for p = 1, max(1, ceil(limit.size / 8)) do limit.names[p] = nameOfLog(limit, p) end
+  limit.part, limit.bytes = table.concat(limit.names, ';'), 64 * #limit.names
+  return limit
+end
 local function readLimit()
-  local limit = { id = take(), letter = take(), size = takeNumber(), isCharging = take() == '1' }
+  local limit = { id = take(), letter = take(), size = takeNumber() }
+  local flags = takeNumber()
+  limit.isCharging, limit.isResting = flags % 2 == 1, flags >= 2
   if limit.letter == 'i' then
     limit.isSlots = true
     return limit
   end
-  limit.limit, limit.period, limit.micros = takeNumber(), takeNumber(), takeNumber()
+  limit.drain, limit.period, limit.micros = takeNumber(), takeNumber(), takeNumber()
   local kept = KEPT[limit.letter]
   if not kept then
     limit.isWindow, kept = true, 2
-    limit.starts, limit.ends, limit.lasts = takeNumber() * 1000, takeNumber(), takeNumber() * 1000
+    limit.starts, limit.ends, limit.longest = takeNumber() * 1000, takeNumber(), takeNumber()
+    limit.latestEnd = floor(processMs / 1000) + limit.longest + SPARE_MS / 1000
   end
-  limit.now, limit.capacity = floor(micros / limit.micros), limit.size * limit.period
+  setClock(limit, micros)
+  limit.capacity = limit.size * limit.period
+  if LOGS[limit.letter] then return addLog(limit, LOGS[limit.letter]) end
   limit.part, limit.bytes, limit.form = limit.id .. ' ' .. kept, 8 * kept, '<' .. ('d'):rep(kept)
   return limit
 end
@@ -42,22 +60,27 @@ local function layoutOf(text, bytes, parts)
 end
 local function addLayouts(gate)
   local text, bytes = layoutOf('', 0, gate.limits)
-  gate.layouts = { { text = text .. '\\n', bytes = #text + 1 + bytes } }
+  gate.layouts = { { head = text, text = text .. '\\n', bytes = #text + 1 + bytes } }
   if #gate.blocks == 0 then return end
   text, bytes = layoutOf(text, bytes, gate.blocks)
-  gate.layouts[2] = { text = text .. '\\n', bytes = #text + 1 + bytes }
+  gate.layouts[2] = { head = text, text = text .. '\\n', bytes = #text + 1 + bytes }
 end
 local function readGate()
   local flags = take()
   local gate = { limits = {}, blocks = {}, lease = takeNumber() }
   gate.isReserving, gate.isReleased = find(flags, 'r') ~= nil, find(flags, 'l') ~= nil
   gate.isForced, gate.isShadow = find(flags, 'f') ~= nil, find(flags, 's') ~= nil
-  for j = 1, takeNumber() do gate.limits[j] = readLimit() end
+  for j = 1, takeNumber() do
+    gate.limits[j] = readLimit()
+    gate.hasLog = gate.hasLog or gate.limits[j].isLog
+  end
   for b = 1, takeNumber() do
     gate.blocks[b] = {
-      part = take() .. ' 5', bytes = 40,
+      part = take() .. ' 5', oldPart = take() .. ' 5', bytes = 40,
       after = takeNumber(), within = takeNumber(), lasts = takeNumber(), upTo = takeNumber(), limit = takeNumber()
     }
+    local limit = gate.limits[gate.blocks[b].limit]
+    gate.blocks[b].isResting = limit and limit.isResting or false
   end
   addLayouts(gate)
   addOneLimit(gate)
@@ -65,15 +88,17 @@ local function readGate()
 end
 local function readOrder()
   local order = { letter = take(), holds = take() == '1', text = take(), times = takeNumber() }
-  order.hits = tonumber(order.text)
+  order.undo, order.hits = takeNumber(), tonumber(order.text)
+  if order.undo == 0 then order.undo = nil end
   if order.letter == 'b' then
     order.gate, order.mode = gates[takeNumber()], take()
     if order.mode ~= 'a' and order.mode ~= 'l' then order.one = order.gate.one end
     return order
   end
   order.charging = take() == '1'
-  order.limit, order.size, order.period, order.micros = takeNumber(), takeNumber(), takeNumber(), takeNumber()
-  order.now, order.capacity = floor(micros / order.micros), order.size * order.period
+  order.drain, order.size, order.period, order.micros = takeNumber(), takeNumber(), takeNumber(), takeNumber()
+  setClock(order, micros)
+  order.capacity = order.size * order.period
   return order
 end
 for i = 1, takeNumber() do gates[i] = readGate() end

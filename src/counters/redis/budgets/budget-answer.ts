@@ -1,37 +1,34 @@
 import { NO_BLOCK } from '../../../core/budgets/block';
 import { isBudgetGate, type BudgetEntry, type BudgetGate } from '../../../core/budgets/budget';
+import { entryState } from '../../../core/budgets/states';
 import type { BudgetState, State } from '../../../core/kinds/kind';
 import type { BlockState, EntryState } from '../../../core/kinds/state';
 import {
   readAsks,
   readCount,
   readCounterState,
-  readList,
-  toOddItem,
+  readFigure,
   type AskedIncrement,
   type AsksReply,
   type NumberReader,
 } from '../asks-call';
-import { PackError } from '../message-pack';
 
 /** Reads the answer of the script, unpacked; throws a PackError where it says anything else. */
 export function readBudgetAnswer(
   answer: unknown,
   increments: readonly AskedIncrement[],
 ): AsksReply {
-  const [counters, places, time] = readList(answer);
-  const atMicros = Number(time);
-  if (!Number.isSafeInteger(atMicros))
-    throw new PackError(`unexpected time in the script's reply, expected microseconds`);
-  return readAsks(counters, places, increments, (reader, gate) =>
-    isBudgetGate(gate) ? readBudgetState(reader, gate, atMicros) : readCounterState(reader, gate),
+  return readAsks(answer, increments, (reader, gate, atMicros) =>
+    isBudgetGate(gate)
+      ? readBudgetState(reader, gate, atMicros)
+      : readCounterState(reader, gate, atMicros),
   );
 }
 
 function readBudgetState(reader: NumberReader, { budget }: BudgetGate, atMicros: number): State {
   const { reserve, blocks: terms } = budget;
   const entries: EntryState[] = [];
-  for (const entry of budget.entries) entries.push(readEntry(reader, entry));
+  for (const entry of budget.entries) entries.push(readEntry(reader, entry, atMicros));
   const hasOpen = reserve !== undefined && readCount(reader) > 0;
   const held = hasOpen ? readCount(reader) : 0;
   const open = hasOpen ? readCount(reader) : 0;
@@ -42,24 +39,25 @@ function readBudgetState(reader: NumberReader, { budget }: BudgetGate, atMicros:
   return state;
 }
 
-const SLOTS: EntryState = { used: 0, previous: 0, elapsed: 0, endSeconds: 0 };
+const SLOTS: EntryState = entryState({ used: 0, previous: 0, elapsed: 0 }, 0);
 
-function readEntry(reader: NumberReader, { gate, isSlots, windowAt }: BudgetEntry): EntryState {
+function readEntry(
+  reader: NumberReader,
+  { gate, isSlots, windowAt }: BudgetEntry,
+  atMicros: number,
+): EntryState {
   if (isSlots) return SLOTS;
-  if (windowAt !== undefined) {
-    const used = readCount(reader);
-    return { used, previous: 0, elapsed: 0, endSeconds: readCount(reader) };
-  }
-  const { used, previous, elapsed } = readCounterState(reader, gate);
-  return { used, previous, elapsed, endSeconds: 0 };
+  if (windowAt === undefined) return entryState(readCounterState(reader, gate, atMicros), 0);
+  const used = readCount(reader);
+  return entryState({ used, previous: 0, elapsed: 0 }, readCount(reader));
 }
 
 function readWas(reader: NumberReader): number {
-  const was = reader.list[reader.at];
-  if (!Number.isSafeInteger(was) || (was as number) < -1)
-    throw toOddItem(reader, 'what is held, or -1');
-  reader.at += 1;
-  return was as number;
+  return readFigure(reader, isHeld, 'what is held, or -1');
+}
+
+function isHeld(figure: unknown): boolean {
+  return Number.isSafeInteger(figure) && (figure as number) >= -1;
 }
 
 /** Nearly all counters have no refusal to remember: they share one list for each number of blocks. */

@@ -4,7 +4,7 @@ import {
   type BudgetEntry,
   type BudgetGate,
 } from '../../../core/budgets/budget';
-import { blockName } from '../../../core/budgets/record';
+import { blockName, oldBlockName } from '../../../core/budgets/record';
 import type { Gate, Reservation } from '../../../core/kinds/kind';
 import { encodeKeys, type AskedIncrement, type AsksCall } from '../asks-call';
 import { encodeAscii, integerOf, type ScriptArguments } from '../script-call';
@@ -112,20 +112,21 @@ class Sheet {
   }
 
   #addOrder(increment: AskedIncrement, gateNumber: number): void {
-    const { gate, hits, times, reservation, holdsBack } = increment;
+    const { gate, hits, times, reservation, holdsBack, undoOfMicros = 0 } = increment;
     const orders = this.#orders;
     this.#orderCount += 1;
     orders.ascii(gate.kind.letter);
     orders.integer(holdsBack === false ? 0 : 1);
     orders.integer(reservation === undefined ? hits : 0);
     orders.integer(times);
+    orders.integer(undoOfMicros);
     if (isBudgetGate(gate)) {
       orders.integer(gateNumber);
       orders.ascii(modeOf(reservation));
       return;
     }
     orders.integer(gate.chargeDenied ? 1 : 0);
-    for (const figure of [gate.limit, gate.size, gate.periodTicks, gate.tickMicros])
+    for (const figure of [gate.drain, gate.size, gate.periodTicks, gate.tickMicros])
       orders.integer(figure);
   }
 }
@@ -138,7 +139,9 @@ interface KnownGate {
 }
 
 /** What tells the orders of one gate apart. */
-function nameOf({ hits, times, reservation, holdsBack }: AskedIncrement): number | string {
+function nameOf(increment: AskedIncrement): number | string {
+  const { hits, times, reservation, holdsBack, undoOfMicros } = increment;
+  if (undoOfMicros !== undefined) return `${String(hits)} undo ${String(undoOfMicros)}`;
   if (holdsBack !== false) {
     if (reservation !== undefined) return modeOf(reservation);
     if (times === 1 && typeof hits === 'number') return hits;
@@ -154,9 +157,6 @@ function modeOf(reservation: Reservation | undefined): string {
   return mode === 'settle' && !saysHits ? 'h' : (mode[0] as string);
 }
 
-/** The window of a month may be longer than that of now, the lease of what is held ends in a later one. */
-const LONGER = 1.1;
-
 function encodeGate(args: Arguments, { budget }: BudgetGate, nowSeconds: number): void {
   const { reserve, entries, blocks } = budget;
   args.ascii(flagsOf(budget));
@@ -164,8 +164,10 @@ function encodeGate(args: Arguments, { budget }: BudgetGate, nowSeconds: number)
   args.integer(entries.length);
   for (const entry of entries) encodeEntry(args, entry, nowSeconds);
   args.integer(blocks.length);
-  for (const { entry, after, withinMs, forMs, upToMs } of blocks) {
-    args.ascii(blockName(entry));
+  for (const terms of blocks) {
+    const { entry, after, withinMs, forMs, upToMs } = terms;
+    args.text(blockName({ entries }, terms));
+    args.ascii(oldBlockName(terms));
     for (const figure of [after, withinMs, forMs, upToMs, entry + 1]) args.integer(figure);
   }
 }
@@ -177,16 +179,16 @@ function flagsOf({ reserve, isForced, isShadow }: Budget): string {
 }
 
 function encodeEntry(args: Arguments, entry: BudgetEntry, nowSeconds: number): void {
-  const { gate, id, windowAt } = entry;
+  const { gate, id, windowAt, isResting, longestSeconds } = entry;
   args.text(id);
   args.ascii(gate.kind.letter);
   args.integer(gate.size);
-  args.integer(gate.chargeDenied ? 1 : 0);
+  args.integer((gate.chargeDenied ? 1 : 0) + (isResting ? 2 : 0));
   if (entry.isSlots) return;
-  for (const figure of [gate.limit, gate.periodTicks, gate.tickMicros]) args.integer(figure);
+  for (const figure of [gate.drain, gate.periodTicks, gate.tickMicros]) args.integer(figure);
   if (windowAt === undefined) return;
   const { startSeconds, endSeconds } = windowAt(nowSeconds);
   args.integer(startSeconds);
   args.integer(endSeconds);
-  args.integer(Math.ceil((endSeconds - startSeconds) * LONGER));
+  args.integer(longestSeconds);
 }

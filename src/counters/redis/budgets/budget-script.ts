@@ -1,6 +1,7 @@
 import { KINDS } from '../../../core/kinds/kinds';
 import { ADD, DECLARED, IN_ARGUMENTS, script, type KeyPlaces, type Script } from '../lua';
 import { CLOCK, COMMON, KIND_TABLE } from '../lua-kinds';
+import { SPARE_SECONDS } from '../../../core/kinds/ticks';
 import { argumentsLua } from './arguments.lua';
 import { COMMIT_LUA } from './commit.lua';
 import { FIND_LUA } from './find.lua';
@@ -10,19 +11,31 @@ import { RUN_LUA } from './run.lua';
 import { SAVE_LUA } from './save.lua';
 
 /** What the record keeps of a state, and for how long; the other script has texts in its writes. */
-const FORMS = KINDS.map(({ letter, lua: { own } }) =>
+const FORMS = KINDS.map(({ letter, lua: { own, isLog } }) =>
   own === undefined
     ? ''
-    : `
+    : isLog === true
+      ? undoFunction(letter, own.undo)
+      : `
 KINDS.${letter}.count = ${String(own.kept.length)}
 KINDS.${letter}.standBy = function(order, ${own.kept.join(', ')})
-  local used, previous, elapsed, isSame = 0, 0, 0, false
+  local used, previous, elapsed, isSame, isAstray = 0, 0, 0, false, false
   ${own.advance.replaceAll('NOT_OURS()', 'return nil, NO_INTEGER')}
-  return used, previous, elapsed
+  return used, previous, elapsed, isAstray
 end
 KINDS.${letter}.figures = function(order, used, previous, elapsed) return ${own.figures.join(', ')} end
-KINDS.${letter}.life = function(order, used, previous, elapsed) return ${own.life} end`,
+KINDS.${letter}.life = function(order, used, previous, elapsed) return ${own.life} end
+${undoFunction(letter, own.undo)}`,
 ).join('');
+
+/** Takes back what was charged at a tick, which may lie in another window than that of now. */
+function undoFunction(letter: string, undo: string): string {
+  return `
+KINDS.${letter}.undo = function(order, used, previous, elapsed, hits, tick)
+  ${undo}
+  return used, previous
+end`;
+}
 
 /** What gates and orders are in the general way. */
 const COMPLETE = `
@@ -61,9 +74,12 @@ function budgetScript(places: KeyPlaces): Script {
 local n = ${places.count}
 local at = ${places.skip} + 3
 ${CLOCK}
-local min, max, gmatch, sub = math.min, math.max, string.gmatch, string.sub
+local gmatch, sub = string.gmatch, string.sub
 local packed, read = struct.pack, struct.unpack
-local BLOCK, LONGEST, SPARE_MS = '<ddddd', 315576000001000, 15000
+local BLOCK, LONGEST, SPARE_MS = '<ddddd', 315576000001000, ${String(SPARE_SECONDS * 1_000)}
+local function nameOfLog(limit, p)
+  return limit.id .. (p > 1 and '+' .. p - 1 or '') .. ' 8'
+end
 local nowMs, processMs = floor(micros / 1000), tonumber(ARGV[at - 1])
 local gates, orders, runEnds = {}, {}, {}
 local nameOf, idOf, hitsOf, orderOf, ttlOf = {}, {}, {}, {}, {}
@@ -110,7 +126,7 @@ for i = from, n do
     end
   end
 end
-return answer({after, heldBack, format(WHOLE, micros)})
+return answer({after, heldBack, format(WHOLE, micros), mended})
 `);
 }
 

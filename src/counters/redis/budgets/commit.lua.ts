@@ -3,6 +3,7 @@ import { MAX_OPEN } from '../../../core/budgets/budget';
 /** What becomes of an ask, in Lua: what `judge.ts`, `commit.ts` and `block.ts` of core/budgets say. */
 export const COMMIT_LUA = `
 local refusing = {}
+-- Units that are free; beside what is held.
 local function freeOf(limit, j)
   return limit.kind.free(limit, U[j], P[j], E[j]) - held * limit.period
 end
@@ -11,38 +12,59 @@ local function judge(order, hits)
   local gate, mode, isOver, block = order.gate, order.mode, false, 0
   if mode ~= 'a' and (mode ~= 'r' or was >= 0) then return false, 0 end
   for b = 1, #gate.blocks do
-    if nowMs < KU[b] then block = b break end
+    if nowMs < KU[b] and not gate.blocks[b].isResting then block = b break end
   end
   if block > 0 and not gate.isShadow then return true, block end
   local isReserve = mode == 'r'
   local least = isReserve and max(hits, 1) or hits
   for j = 1, #gate.limits do
-    local limit, isRefusing = gate.limits[j]
-    if limit.isSlots then isRefusing = isReserve and limit.size - open < 1
+    local limit, isRefusing = gate.limits[j], false
+    if limit.isResting then isRefusing = false
+    elseif limit.isSlots then isRefusing = isReserve and limit.size - open < 1
     else isRefusing = hits > limit.size or freeOf(limit, j) < least * limit.period end
     refusing[j] = isRefusing
     isOver = isOver or isRefusing
   end
   return isOver or isReserve and open >= ${String(MAX_OPEN)}, block
 end
+local function isTaking(limit, isDenied)
+  return not limit.isSlots and not limit.isResting and (limit.isCharging or not isDenied)
+end
 local function takeAll(gate, hits, isDenied)
   local isAny = false
   for j = 1, #gate.limits do
     local limit = gate.limits[j]
-    if not limit.isSlots and (limit.isCharging or not isDenied) then
-      U[j] = max(0, min(U[j] + hits * limit.unit, limit.most))
+    if isTaking(limit, isDenied) then
+      if limit.isLog then
+        P[j] = takeIntoLog(P[j], hits, limit.now)
+        U[j] = #P[j] / 8
+      else U[j] = max(0, min(U[j] + hits * limit.unit, limit.most)) end
       isAny = true
     end
   end
   return isAny
+end
+-- Takes back what was charged at a moment: nothing from a window that has begun since.
+local function undoAll(order, hits)
+  for j = 1, #order.gate.limits do
+    local limit = order.gate.limits[j]
+    if isTaking(limit) then
+      if not limit.isWindow then
+        U[j], P[j] = limit.kind.undo(limit, U[j], P[j], E[j], hits, floor(order.undo / limit.micros))
+      elseif E[j] == limit.ends then U[j] = max(0, U[j] - hits) end
+    end
+  end
+  return true
 end
 -- Hits of the first asks that fit.
 local function admit(gate, hits, times)
   local admitted = times
   for j = 1, #gate.limits do
     local limit = gate.limits[j]
-    if hits > limit.size then return 0 end
-    admitted = min(admitted, floor(max(0, freeOf(limit, j)) / (hits * limit.period)))
+    if not limit.isResting then
+      if hits > limit.size then return 0 end
+      admitted = min(admitted, floor(max(0, freeOf(limit, j)) / (hits * limit.period)))
+    end
   end
   return admitted
 end
@@ -50,7 +72,7 @@ local function strike(gate)
   local isAny = false
   for b = 1, #gate.blocks do
     local block = gate.blocks[b]
-    if block.limit == 0 or refusing[block.limit] then
+    if not block.isResting and (block.limit == 0 or refusing[block.limit]) then
       isAny = true
       local isNew = nowMs >= KE[b]
       local strikes = isNew and 1 or KS[b] + 1
@@ -76,6 +98,7 @@ end
 local function commitAsk(order, hits)
   local gate, times = order.gate, order.times
   if hits == 0 then return false end
+  if order.undo then return undoAll(order, -hits) end
   if hits < 0 then return takeAll(gate, hits) end
   if times == 1 then
     local isOver, block = judge(order, hits)

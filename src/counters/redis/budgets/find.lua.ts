@@ -1,19 +1,27 @@
+/** Parts of a record that a rule does not know, and that are copied all the same; the others end first. */
+const MAX_STRAYS = 16;
+
 /**
  * Where a counter stands, in Lua: what `advance.ts`, `record.ts` and `stored.ts` of core/budgets say. The figures of the
  * counter that is being asked lie in locals of the script, so that nothing is made for a key: `U`, `P` and `E` of each limit
- * (used, previous, elapsed or the end of the window), `KS` to `KQ` of each block (see `BlockState`), and those of what is open.
+ * (used, previous, elapsed or the end of the window; of a log the number of its hits and the log), `KS` to `KQ` of each block (see
+ * `BlockState`), and those of what is open.
  */
 export const FIND_LUA = `
 local U, P, E = {}, {}, {}
 local KS, KE, KU, KT, KQ = {}, {}, {}, {}, {}
--- Where the part of the record stands that comes next; or, where the rule has changed, each part by its name.
-local place, places
+-- Where the part of the record stands that comes next; or, where the rule has changed, each part by its name, and those that were read.
+local place, places, names, known
+-- Parts that the rule does not know, with the ends until which they are copied; and whether one has no end of its own yet.
+local strays, isEndless
+local NO_HIT = packed('<d', 0)
 local function placesOf(value, from)
   local _, last, layout = find(value, '^([^\\n]*)\\n', from)
   if not last then return nil end
   local all, at = {}, last + 1
+  names, known = {}, {}
   for part, count in gmatch(layout, '([^ ;]+ (%d));') do
-    all[part] = at
+    names[#names + 1], all[part] = part, at
     at = at + 8 * count
   end
   return at == #value + 1 and all
@@ -33,22 +41,39 @@ local function openRecord(gate, value)
   places = placesOf(value, from)
   return places
 end
--- The figures of a part of the record; nothing where there is none.
-local function figuresOf(value, part, form, size)
-  local from = place or places and places[part]
-  if not from then return nil end
-  if place then place = place + size end
+-- Where so many bytes of a part of the record stand; nothing where there is none.
+local function placeOf(value, part, size)
+  if places then
+    known[part] = true
+    return places[part]
+  end
+  local from = place
+  if from then place = place + size end
   if place and place > #value + 1 then return nil end
+  return from
+end
+local function figuresOf(value, part, form, size)
+  local from = placeOf(value, part, size)
+  if not from then return nil end
   return read(form, value, from)
 end
 local function isWhole(figure)
   return figure >= 0 and figure <= MOST and figure % 1 == 0
 end
+-- A count below 0 is 0, and mended.
+local function lifted(figure)
+  if not (figure < 0) then return figure end
+  isMended = true
+  return 0
+end
 -- Where a limit stands by its figures, if any; nothing where they are not ours.
 local function standBy(limit, a, b, c)
   if not a then return limit.kind.stand(false, limit) end
+  a, b, c = lifted(a), lifted(b), lifted(c)
   if not (isWhole(a) and isWhole(b) and isWhole(c)) then return nil, NO_INTEGER end
-  return limit.kind.standBy(limit, a, b, c)
+  local used, previous, elapsed, isAstray = limit.kind.standBy(limit, a, b, c)
+  if used == 0 and previous == 0 then return limit.kind.stand(false, limit) end
+  return used, previous, elapsed, isAstray
 end
 -- Charges each lease at the moment of its end, and answers the figures after that.
 local function lapseInto(limit, a, b, c)
@@ -64,7 +89,8 @@ local function lapseInto(limit, a, b, c)
   return a, b, c
 end
 local function standWindow(limit, at, used, last)
-  if not used or last < limit.ends then used, last = 0, limit.ends end
+  if not used or used == 0 or last < limit.ends then used, last = 0, limit.ends end
+  if last > limit.latestEnd then last, isMended = limit.ends, true end
   for d = 1, dues do
     if dueAt[d] >= limit.starts then used = min(used + dueHits[d], MOST) end
   end
@@ -72,12 +98,46 @@ local function standWindow(limit, at, used, last)
 end
 local function standOwn(limit, at, a, b, c)
   if dues > 0 then a, b, c = lapseInto(limit, a, b, c) end
-  local used, previous, elapsed = standBy(limit, a, b, c)
+  local used, previous, elapsed, isAstray = standBy(limit, a, b, c)
   if not used then return previous end
+  isMended = isMended or isAstray
   U[at], P[at], E[at] = used, previous, elapsed
+end
+-- The hits of a log, the last part of which is filled with zeros; or, where there is none, those of the window that it was before.
+local function logOf(limit, value)
+  local live, p = nil, 1
+  while true do
+    local name = limit.names[p] or places and nameOfLog(limit, p)
+    local from = name and placeOf(value, name, 64)
+    if not from then break end
+    live, p = (live or '') .. sub(value, from, from + 63), p + 1
+  end
+  if not live then
+    local from = places and places[limit.heir]
+    if not from then return '' end
+    local window, before, count = read('<ddd', value, from)
+    if not (isWhole(window) and isWhole(before) and isWhole(count)) then return nil end
+    return logOfWindow(limit, window, before, count)
+  end
+  while sub(live, -8) == NO_HIT do live = sub(live, 1, -9) end
+  return live
+end
+local function standLogLimit(limit, at, value)
+  local live, used, isAstray = logOf(limit, value), nil, nil
+  if not live then return NO_INTEGER end
+  for d = 1, dues do
+    live = takeIntoLog(live, dueHits[d], floor(dueAt[d] * 1000 / limit.micros))
+  end
+  used, live, isAstray = standLog(live, limit)
+  if not used then return NO_INTEGER end
+  isMended = isMended or isAstray
+  U[at], P[at], E[at] = used, live, 0
 end
 local function standBlock(block, at, value)
   local strikes, span, until_, took, quiet = figuresOf(value, block.part, BLOCK, 40)
+  if not strikes and places then
+    strikes, span, until_, took, quiet = figuresOf(value, block.oldPart, BLOCK, 40)
+  end
   if not strikes then
     KS[at], KE[at], KU[at], KT[at], KQ[at] = 0, 0, 0, 0, 0
     return
@@ -85,16 +145,65 @@ local function standBlock(block, at, value)
   if not (isWhole(strikes) and isWhole(span) and isWhole(until_) and isWhole(took) and isWhole(quiet)) then
     return NO_INTEGER
   end
+  local latest, longest = nowMs + SPARE_MS, max(block.upTo, block.lasts)
+  if until_ > latest + longest or span > latest + block.within or quiet > latest + longest then
+    isMended = true
+    until_, span = min(until_, nowMs + longest), min(span, nowMs + block.within)
+    quiet = min(quiet, nowMs + longest)
+  end
   KS[at], KE[at], KU[at], KT[at], KQ[at] = strikes, span, until_, took, quiet
 end
 local function standLimit(limit, at, value)
+  if limit.isLog then return standLogLimit(limit, at, value) end
   local a, b, c = figuresOf(value, limit.part, limit.form, limit.bytes)
   if not limit.isWindow then return standOwn(limit, at, a, b, c) end
+  if a then a, b = lifted(a), lifted(b) end
   if a and not (isWhole(a) and isWhole(b)) then return NO_INTEGER end
   standWindow(limit, at, a, b)
 end
-local function standLimits(gate, value)
+-- Until when a part is needed that no rule of ours knows: no longer than its key was kept for it.
+local function endOfKey(gate, name)
+  if gate.isReserving then return ends end
+  local ms = pcall('PTTL', name)
+  if type(ms) ~= 'number' then return nil, ms.err end
+  return nowMs + max(0, ms)
+end
+local function findStrays(gate, name, value)
+  local all, byId, ends_, last, wrong = {}, {}, {}, nil, nil
+  for _, part in ipairs(names) do
+    if sub(part, 1, 1) == '~' then ends_[sub(part, 2, -3)] = read('<d', value, places[part]) end
+  end
+  for _, part in ipairs(names) do
+    if not known[part] and sub(part, 1, 1) ~= '~' then
+      local from = places[part]
+      -- The parts of a log are one.
+      local id = string.match(part, '^(l%d+)%+%d+ ') or sub(part, 1, -3)
+      if not ends_[id] and not last then
+        last, wrong = endOfKey(gate, name)
+        if not last then return wrong end
+        isEndless = true
+      end
+      local untilMs = ends_[id] or last
+      if untilMs + SPARE_MS > nowMs and untilMs <= MOST then
+        local stray = byId[id]
+        if not stray then
+          stray = { id = id, untilMs = untilMs, isEndless = not ends_[id], layout = '', bytes = '' }
+          byId[id], all[#all + 1] = stray, stray
+        end
+        stray.layout = stray.layout .. part .. ';'
+        stray.bytes = stray.bytes .. sub(value, from, from + 8 * sub(part, -1) - 1)
+      end
+    end
+  end
+  if #all > ${String(MAX_STRAYS)} then
+    table.sort(all, function(a, b) return a.untilMs > b.untilMs end)
+    for k = #all, ${String(MAX_STRAYS)} + 1, -1 do all[k] = nil end
+  end
+  strays = #all > 0 and all or nil
+end
+local function standLimits(gate, name, value)
   local limits, blocks = gate.limits, gate.blocks
+  strays, isEndless = nil, false
   if not openRecord(gate, value) then return NO_INTEGER end
   for j = 1, #limits do
     local wrong = not limits[j].isSlots and standLimit(limits[j], j, value)
@@ -104,17 +213,18 @@ local function standLimits(gate, value)
     local wrong = standBlock(blocks[b], b, value)
     if wrong then return wrong end
   end
+  return places and findStrays(gate, name, value)
 end
 -- Where the counter at a place stands; answers the text of an error, if any.
 local function standBudget(order, i)
   if noClock then return noClock end
   local name, gate = nameOf[i], order.gate
   held, open, runs, ends, was, isMet, lapsed = 0, 0, 0, 0, -1, false, 0
-  gone, dues, recordAt = nil, 0, 1
+  gone, dues, recordAt, isMended, isOpenMended = nil, 0, 1, false, false
   if not gate.isReserving then
     stored = pcall('GET', name)
     if stored and stored.err then return stored.err end
-    return standLimits(gate, stored)
+    return standLimits(gate, name, stored)
   end
   local id = idOf[i]
   local found = id and pcall('HMGET', name, 's', id) or pcall('HMGET', name, 's')
@@ -122,6 +232,6 @@ local function standBudget(order, i)
   stored = found[1]
   local wrong = stored and standOpen(order, name, id, found[2])
   if wrong then return wrong end
-  return standLimits(gate, stored)
+  return standLimits(gate, name, stored)
 end
 `;

@@ -17,13 +17,14 @@ interface Pieces {
 /** A window by the clock of this process: `elapsed` is its end. */
 const WINDOW: Pieces = {
   kept: ['count', 'until_'],
-  advance: `if until_ < order.ends then used, elapsed = 0, order.ends else used, elapsed = count, until_ end`,
+  advance: `if until_ > order.latestEnd then return false end
+    if count == 0 or until_ < order.ends then used, elapsed = 0, order.ends else used, elapsed = count, until_ end`,
   absent: 'elapsed = order.ends',
   answered: ['used', 'elapsed'],
   figures: ['used', 'elapsed'],
   most: 'MOST',
   needed: `needed = max(needed, nowMs + elapsed * 1000 - processMs + SPARE_MS)
-  if more > 0 then needed = max(needed, since + order.lasts + SPARE_MS) end`,
+  if more > 0 then needed = max(needed, since + order.longest * 1000 + SPARE_MS) end`,
 };
 
 function piecesOf({ lua: { own, absent, has, unit } }: ScriptedKind): Pieces {
@@ -68,6 +69,7 @@ end`;
 
 function bodyOf(kind: ScriptedKind): string {
   const { kept, advance, absent, answered, figures, most, needed } = piecesOf(kind);
+  const { own } = kind.lua;
   const names = kept.join(', ');
   const isOurs = kept.map((name) => `${name} >= 0 and ${name} <= MOST and ${name} % 1 == 0`);
   return `function(mode, name, id, hits)
@@ -87,17 +89,20 @@ function bodyOf(kind: ScriptedKind): string {
     runs, ends, held, open, head, nextOne, first, last = read('<Bddddddd', stored)
     if runs ~= 1 then return false end
   elseif stored then return false end
-  if first and first <= nowMs then return false end
-  local used, previous, elapsed, isSame = 0, 0, 0, false
+  if first and (first <= nowMs or last < 0 or last > nowMs + lease + SPARE_MS) then return false end
+  if not (held >= 0 and open >= 0) then return false end
+  local used, previous, elapsed, isSame, isAstray = 0, 0, 0, false, false
   if layout then
     if not (${isOurs.join(' and ')}) then return false end
     ${advance}
+    if isAstray then return false end
+    ${own === undefined ? '' : `if used == 0 and previous == 0 then elapsed = 0 ${absent} end`}
   else ${absent} end
   local was, number, met = -1
   if own and open > 0 then
     if mode == 'r' or #own ~= 17 then return false end
     was, number, met = read('<dc8B', own)
-    if met ~= 0 then return false end
+    if met ~= 0 or was < 0 then return false end
   end
   local more, left, charged, opens = held, open, 0, false
   if mode == 'r' then
@@ -164,14 +169,17 @@ end`;
 
 /** Gates whose reservations may go that way get their function, by the letter of the kind, and the forms of what is stored. */
 export const ONE_LIMIT_LUA = `
-local ONE_LIMIT = {${KINDS.map(
-  (kind) => `
+local ONE_LIMIT = {${KINDS.filter(({ lua }: ScriptedKind) => lua.isLog !== true)
+  .map(
+    (kind) => `
 ${kind.letter} = ${oneLimit(kind)}`,
-).join(',')}
+  )
+  .join(',')}
 }
 local function addOneLimit(gate)
   local limit = gate.limits[1]
   if not gate.isReserving or #gate.limits > 1 or #gate.blocks > 0 or limit.isSlots or noClock then return end
-  gate.one = ONE_LIMIT[limit.letter](gate)
+  local make = ONE_LIMIT[limit.letter]
+  if make then gate.one = make(gate) end
 end
 `;

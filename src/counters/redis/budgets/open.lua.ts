@@ -1,5 +1,12 @@
 import { MAX_LAPSES } from '../../../core/budgets/budget';
 
+/** Numbers that a call passes at most, of which nothing is open. */
+const MAX_PASSED = 10_000;
+
+/** Numbers that are asked for at once, and the largest hash that is read instead: it has what is open, and no more. */
+const MAX_ASKED = 250;
+const SMALL_HASH = 1_000;
+
 /** More runs than a rule has leases in turn, or a clock that goes back. */
 const MAX_RUNS = 8;
 
@@ -16,8 +23,12 @@ local byte = string.byte
 local stored, recordAt
 local _
 local held, open, runs, ends, was, isMet, lapsed
+-- Whether something was found that only a clock can have written that was wrong, or a figure below 0: in the record, and in what is open.
+local isMended, isOpenMended
 -- Of each run: the first number that may be open, the next to be given, the end of the first (or earlier) and of the last lease.
 local heads, nexts, firsts, lasts = {}, {}, {}, {}
+-- Whether its numbers may say later ends than its last one, so that it takes no more; its last end is then stored below 0.
+local closed = {}
 local number
 -- Leases that are over: their fields, and by the moment of their end, where these are charged, the hits.
 local gone, dues
@@ -35,44 +46,94 @@ local function noteLapse(gate, hits, moment)
   dueAt[at + 1], dueHits[at + 1] = moment, hits
   dues = dues + 1
 end
--- Passes the numbers of a run whose leases are over, and those that are no longer open; at most so many.
-local function passRun(gate, name, r, most)
-  local from = heads[r]
-  local count, numbers = min(most, nexts[r] - from), {}
-  for i = 1, count do numbers[i] = packed('>d', from + i - 1) end
-  local values = pcall('HMGET', name, unpack(numbers))
-  if values.err then return nil, values.err end
-  for i = 1, count do
+-- What a call may still do for leases that are over; and how many of each counter it has found, which it finds again.
+local lapsesLeft, passesLeft, granted = ${String(MAX_LAPSES)}, ${String(MAX_PASSED)}, {}
+-- Numbers of a run from the first that may be open: those that are, where the hash is small; else the next ones, as many as may be asked for.
+local function numbersOf(name, r, isSmall)
+  local numbers = {}
+  if not isSmall then
+    for number = heads[r], min(heads[r] + ${String(MAX_ASKED)}, nexts[r]) - 1 do numbers[#numbers + 1] = number end
+    return numbers
+  end
+  local fields = pcall('HKEYS', name)
+  if fields.err then return nil, fields.err end
+  for _, field in ipairs(fields) do
+    if #field == 8 and byte(field) ~= 61 then
+      local number = read('>d', field)
+      if number >= heads[r] and number < nexts[r] then numbers[#numbers + 1] = number end
+    end
+  end
+  table.sort(numbers)
+  return numbers
+end
+local function valuesOf(name, fields)
+  local values = {}
+  for first = 1, #fields, ${String(MAX_ASKED)} do
+    local some = pcall('HMGET', name, unpack(fields, first, min(first + ${String(MAX_ASKED - 1)}, #fields)))
+    if some.err then return nil, some.err end
+    for i = 1, #some do values[first + i - 1] = some[i] end
+  end
+  return values
+end
+-- Passes numbers of a run whose leases are over, and those that are no longer open; answers whether it may go on, or an error.
+local function passSome(gate, name, r, isSmall)
+  local numbers, wrong = numbersOf(name, r, isSmall)
+  if not numbers then return nil, wrong end
+  local fields = {}
+  for i, number in ipairs(numbers) do fields[i] = packed('>d', number) end
+  local values
+  values, wrong = valuesOf(name, fields)
+  if not values then return nil, wrong end
+  for i, number in ipairs(numbers) do
     local value = values[i]
     if value then
       if #value < 18 then return nil, NO_INTEGER end
       local due, hits = read('<dd', value)
-      if due > nowMs then
-        heads[r], firsts[r] = from + i - 1, due
-        return count
+      due = min(due, lasts[r])
+      if due > nowMs or lapsesLeft == 0 then
+        heads[r], firsts[r] = number, due
+        return false
       end
       local id, size = sub(value, 17), #gone
-      gone[size + 1], gone[size + 2], gone[id] = id, numbers[i], true
-      noteLapse(gate, hits, due)
+      gone[size + 1], gone[size + 2], gone[id] = id, fields[i], true
+      lapsesLeft = lapsesLeft - 1
+      noteLapse(gate, max(0, hits), due)
     end
+    heads[r] = number + 1
   end
-  heads[r] = from + count
-  return count
+  if isSmall then heads[r] = nexts[r] end
+  return true
+end
+local function passRun(gate, name, r)
+  local size = pcall('HLEN', name)
+  if type(size) ~= 'number' then return size.err end
+  local isSmall, isGoing, wrong = size <= ${String(SMALL_HASH)}, true, nil
+  while isGoing and heads[r] < nexts[r] and (isSmall or passesLeft > 0) do
+    local from = heads[r]
+    isGoing, wrong = passSome(gate, name, r, isSmall)
+    if wrong then return wrong end
+    if not isSmall then passesLeft = passesLeft - (heads[r] - from) end
+  end
 end
 local function findLapses(gate, name)
-  local left, kept = ${String(MAX_LAPSES)}, 0
+  local kept, left, passes = 0, lapsesLeft, passesLeft
+  -- A call that meets a counter again finds as many.
+  if granted[name] then lapsesLeft, passesLeft = granted[name], ${String(MAX_PASSED)} end
+  local most = lapsesLeft
+  gone = {}
   for r = 1, runs do
-    if firsts[r] <= nowMs and left > 0 then
-      gone = gone or {}
-      local passed, wrong = passRun(gate, name, r, left)
+    if firsts[r] <= nowMs then
+      local wrong = passRun(gate, name, r)
       if wrong then return wrong end
-      left = left - passed
     end
     if heads[r] < nexts[r] then
       kept = kept + 1
-      heads[kept], nexts[kept], firsts[kept], lasts[kept] = heads[r], nexts[r], firsts[r], lasts[r]
+      heads[kept], nexts[kept], firsts[kept], lasts[kept], closed[kept] = heads[r], nexts[r], firsts[r], lasts[r], closed[r]
     end
   end
+  local found = most - lapsesLeft
+  if granted[name] then lapsesLeft, passesLeft = left, passes
+  else granted[name] = found end
   runs, open, held = kept, max(0, open), max(0, held - lapsed)
   if runs > 0 then return end
   -- No lease is left that could end it: it ends now.
@@ -85,15 +146,18 @@ local function standOpen(order, name, id, own)
   recordAt = 26 + 32 * runs
   if #stored < recordAt - 1 then return NO_INTEGER end
   local isOver
-  if runs == 1 then
-    _, ends, held, open, heads[1], nexts[1], firsts[1], lasts[1] = read('<Bddddddd', stored)
-    isOver = firsts[1] <= nowMs
-  else
-    _, ends, held, open = read('<Bddd', stored)
-    for r = 1, runs do
-      heads[r], nexts[r], firsts[r], lasts[r] = read('<dddd', stored, 32 * r - 6)
-      isOver = isOver or firsts[r] <= nowMs
-    end
+  local latest = nowMs + order.gate.lease + SPARE_MS
+  _, ends, held, open = read('<Bddd', stored)
+  -- What a build before this one let fall below 0, or wrote where others had: nothing is held then.
+  if not (held >= 0) then held, isOpenMended = 0, true end
+  if not (open >= 0) then open, isOpenMended = 0, true end
+  for r = 1, runs do
+    heads[r], nexts[r], firsts[r], lasts[r] = read('<dddd', stored, 32 * r - 6)
+    closed[r], lasts[r] = lasts[r] < 0, math.abs(lasts[r])
+    -- No lease ends later than a lease from now, but by a clock that was wrong or a lease that was longer: all of the run end by then.
+    if lasts[r] > latest then lasts[r], closed[r], isOpenMended = latest, true, true end
+    firsts[r] = min(firsts[r], lasts[r])
+    isOver = isOver or firsts[r] <= nowMs
   end
   if isOver then
     local wrong = findLapses(order.gate, name)
@@ -104,14 +168,14 @@ local function standOpen(order, name, id, own)
   local hits, at, met = read('<dc8B', own)
   -- A call that came back has its caller.
   if met == 1 and order.mode == 'c' then return end
-  was, number, isMet = hits, at, met == 1
+  was, number, isMet = max(0, hits), at, met == 1
 end
 -- The number and the end of the lease of one more.
 local function enqueue(gate)
   local due, chosen, top, soonest = nowMs + gate.lease, nil, 1, 1
   for r = 1, runs do
     local last = lasts[r]
-    if last <= due and (not chosen or last > lasts[chosen]) then chosen = r end
+    if last <= due and not closed[r] and (not chosen or last > lasts[chosen]) then chosen = r end
     if last < lasts[soonest] then soonest = r end
     top = max(top, nexts[r] + 2 ^ 40)
   end
@@ -119,7 +183,7 @@ local function enqueue(gate)
     chosen, due = soonest, lasts[soonest]
   elseif not chosen then
     runs, chosen = runs + 1, runs + 1
-    heads[chosen], nexts[chosen], firsts[chosen] = top, top, due
+    heads[chosen], nexts[chosen], firsts[chosen], closed[chosen] = top, top, due, false
   end
   local at = nexts[chosen]
   nexts[chosen], lasts[chosen] = at + 1, due
@@ -127,9 +191,10 @@ local function enqueue(gate)
 end
 local function openText()
   if open == 0 then return packed('<Bddd', 0, ends, 0, 0) end
-  if runs == 1 then return packed('<Bddddddd', 1, ends, held, open, heads[1], nexts[1], firsts[1], lasts[1]) end
   local text = packed('<Bddd', runs, ends, held, open)
-  for r = 1, runs do text = text .. packed('<dddd', heads[r], nexts[r], firsts[r], lasts[r]) end
+  for r = 1, runs do
+    text = text .. packed('<dddd', heads[r], nexts[r], firsts[r], closed[r] and -lasts[r] or lasts[r])
+  end
   return text
 end
 `;

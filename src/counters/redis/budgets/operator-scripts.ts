@@ -1,4 +1,4 @@
-import { MAX_LAPSES } from '../../../core/budgets/budget';
+import { SPARE_SECONDS } from '../../../core/kinds/ticks';
 import { NO_INTEGER } from '../store-errors';
 
 /** The record of a counter is packed (see `recordOf` of `SAVE_LUA`); operators see it as text, as core/budgets/record.ts has it. */
@@ -19,15 +19,28 @@ local function textOf(value, from)
   end
   return at == #value + 1 and text
 end
+local function isLog(id)
+  return string.find(id, '^l%d+$') ~= nil
+end
+-- The hits of a log in parts of eight, the last of which is filled with zeros.
+local function partsOfLog(id, times)
+  local layout, at = '', 0
+  while at == 0 or at < #times do
+    layout = layout .. id .. (at > 0 and '+' .. at / 8 or '') .. ' 8;'
+    at = at + 8
+  end
+  for i = #times + 1, at do times[i] = 0 end
+  return layout
+end
 local function packedOf(text)
   if text == '' then return '' end
   local layout, figures = '', ''
   for id, all in string.gmatch(text, '([^ ;]+)([ %d]+);') do
-    local count = 0
-    for figure in string.gmatch(all, '%d+') do
-      count, figures = count + 1, figures .. struct.pack('<d', tonumber(figure))
-    end
-    layout = layout .. id .. ' ' .. count .. ';'
+    local list = {}
+    for figure in string.gmatch(all, '%d+') do list[#list + 1] = tonumber(figure) end
+    layout = layout .. (isLog(id) and partsOfLog(id, list) or id .. ' ' .. #list .. ';')
+    for i, figure in ipairs(list) do list[i] = struct.pack('<d', figure) end
+    figures = figures .. table.concat(list)
   end
   return layout .. '\\n' .. figures
 end
@@ -35,12 +48,28 @@ end
 local function putPart(value, from, head, part)
   local text, others = head == '' and '' or textOf(value, from), ''
   if not text then return nil end
+  local id = string.sub(head, 1, -2)
   for one in string.gmatch(text, '[^;]+;') do
-    if string.sub(one, 1, #head) ~= head then others = others .. one end
+    local isOld = string.sub(one, 1, #head) == head or isLog(id) and string.sub(one, 1, #id + 1) == id .. '+'
+    if not isOld then others = others .. one end
   end
   return packedOf(others .. part)
 end
 `;
+
+/** Where a log stands, for operators: its ticks with a space between (nil: there is none), milliseconds to live, and the clock. */
+export const READ_LOG = `local value, times = redis.call('GET', KEYS[1]), {}
+if value and #value % 8 ~= 0 then return redis.error_reply('${NO_INTEGER}') end
+for at = 1, value and #value or 0, 8 do
+  times[#times + 1] = string.format('%.0f', (struct.unpack('<d', value, at)))
+end
+return { value and table.concat(times, ' '), redis.call('PTTL', KEYS[1]), redis.call('TIME') }`;
+
+/** Lets a log have these ticks, for so many milliseconds. */
+export const SET_LOG = `local times = {}
+for time in string.gmatch(ARGV[1], '%d+') do times[#times + 1] = struct.pack('<d', tonumber(time)) end
+if #times == 0 then return redis.call('DEL', KEYS[1]) end
+return redis.call('PSETEX', KEYS[1], ARGV[2], table.concat(times))`;
 
 /** Where a counter without reservations stands, for operators: the record (nil: there is none), milliseconds to live, and the clock. */
 export const READ_RECORD = `${RECORD}
@@ -65,43 +94,78 @@ local size = stored and 25 + 32 * string.byte(stored)
 if stored and #stored < size then return redis.error_reply('${NO_INTEGER}') end
 `;
 
-/** Numbers that a list of open reservations passes at most, open or settled. */
-const MAX_PASSED = 100_000;
+/** Numbers that one call passes, open or settled: less than a millisecond's work, so that decisions do not wait for operators. */
+const MAX_PASSED = 2_000;
+
+/** A larger hash is not read whole. */
+const SMALL_HASH = 1_000;
 
 /**
- * Where a counter with reservations stands, for operators: how many to list. Answers the record (nil: there is none), milliseconds
- * to live, seconds and microseconds of the clock, hits that are held and how many are open, as the last call left them; then of each
- * open one its id, hits and milliseconds until its lease is over, each run by itself. Those whose leases are over have no id, and
- * are those that the next call would end (see `OPEN_LUA`).
+ * Where a counter with reservations stands, for operators: how many to list of each run, the lease of the rule in milliseconds, and
+ * where to go on: a run (0: at the beginning), a number in it, and how many leases may still be shown as over. Answers the record
+ * (nil: there is none), milliseconds to live, seconds and microseconds of the clock, hits that are held and how many are open, as the
+ * last call left them, and where to go on (0: that is all); then of each open one its id, hits and milliseconds until its lease is
+ * over, each run by itself. Those whose leases are over have no id, and are those that the next call would end (see `OPEN_LUA`).
  */
 export const READ_OPEN = `${RECORD}${READ}
 local text = stored and textOf(stored, size + 1)
 if stored and not text then return NOT_OURS end
 local time = redis.call('TIME')
-local answer = { text, redis.call('PTTL', KEYS[1]), time[1], time[2], 0, 0 }
+local answer = { text, redis.call('PTTL', KEYS[1]), time[1], time[2], 0, 0, 0, 0, 0 }
 if not stored then return answer end
-local nowMs, left, lapsing = time[1] * 1000 + math.floor(time[2] / 1000), ${String(MAX_PASSED)}, ${String(MAX_LAPSES)}
+local nowMs, passed = time[1] * 1000 + math.floor(time[2] / 1000), 0
+local most, lapses = tonumber(ARGV[1]), tonumber(ARGV[5])
+local latest = nowMs + tonumber(ARGV[2]) + ${String(SPARE_SECONDS * 1_000)}
 answer[5], answer[6] = struct.unpack('<dd', stored, 10)
-for r = 1, string.byte(stored) do
-  local at, last, first = struct.unpack('<ddd', stored, 32 * r - 6)
-  local most, lapses = tonumber(ARGV[1]), first <= nowMs and math.min(lapsing, last - at) or 0
-  lapsing = lapsing - lapses
-  while at < last and most > 0 and left > 0 do
-    local numbers = {}
-    for i = 1, math.min(250, last - at) do numbers[i] = struct.pack('>d', at + i - 1) end
-    at, left = at + #numbers, left - #numbers
-    for i, value in ipairs(redis.call('HMGET', KEYS[1], unpack(numbers))) do
+local all
+if redis.call('HLEN', KEYS[1]) <= ${String(SMALL_HASH)} then
+  all = {}
+  for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
+    if #field == 8 and string.byte(field) ~= 61 then all[#all + 1] = struct.unpack('>d', field) end
+  end
+  table.sort(all)
+end
+-- The next numbers of a run, from one on: those that are open, where all are known.
+local function nextNumbers(at, last)
+  local numbers = {}
+  if not all then
+    for number = at, math.min(at + 250, last) - 1 do numbers[#numbers + 1] = number end
+    return numbers, at + #numbers
+  end
+  for _, number in ipairs(all) do
+    if number >= at and number < last then
+      if #numbers == 250 then return numbers, number end
+      numbers[#numbers + 1] = number
+    end
+  end
+  return numbers, last
+end
+for r = math.max(1, tonumber(ARGV[3])), string.byte(stored) do
+  local at, last, _, ends = struct.unpack('<dddd', stored, 32 * r - 6)
+  local left, numbers, fields = most, nil, nil
+  if r == tonumber(ARGV[3]) then at = tonumber(ARGV[4]) end
+  ends = math.min(math.abs(ends), latest)
+  while at < last and left > 0 do
+    if passed >= ${String(MAX_PASSED)} then
+      answer[7], answer[8], answer[9] = r, string.format('%.0f', at), lapses
+      return answer
+    end
+    numbers, at = nextNumbers(at, last)
+    if #numbers == 0 then break end
+    passed, fields = passed + #numbers, {}
+    for i, number in ipairs(numbers) do fields[i] = struct.pack('>d', number) end
+    for _, value in ipairs(redis.call('HMGET', KEYS[1], unpack(fields))) do
       local due, hits, id = 0, 0
       if value then
         due, hits = struct.unpack('<dd', value)
-        if due > nowMs then id = most > 0 and string.sub(value, 18) elseif i <= lapses then id = '' end
+        due = math.min(due, ends)
+        if due > nowMs then id, left = left > 0 and string.sub(value, 18), left - 1
+        elseif lapses > 0 then id, lapses = '', lapses - 1 end
       end
       if id then
-        most = due > nowMs and most - 1 or most
         for _, item in ipairs({ id, hits, due - nowMs }) do answer[#answer + 1] = item end
       end
     end
-    lapses = lapses - #numbers
   end
 end
 return answer`;

@@ -6,6 +6,8 @@ local function putBudget(gate, after, size)
     if limit.isWindow then
       after[size + 1], after[size + 2] = U[j], E[j]
       size = size + 2
+    elseif limit.isLog then
+      size = putLog(after, size, P[j])
     elseif not limit.isSlots then
       size = limit.kind.put(after, size, U[j], P[j], E[j])
     end
@@ -41,9 +43,9 @@ local function apply(i)
   local order = orderOf[i]
   if order.gate then return applyBudget(order, i) end
   if not order.kind.looks then return fail(size, add(nameOf[i], order.text, ttlOf[i])) end
-  local used, previous, elapsed = stand(nameOf[i], order)
+  local used, previous, elapsed, isAstray = stand(nameOf[i], order)
   if not used then return fail(size, previous) end
-  local wrong = charge(nameOf[i], order, ttlOf[i], used, previous, elapsed)
+  local wrong = charge(nameOf[i], order, ttlOf[i], used, previous, elapsed, isAstray)
   if wrong then return fail(size, wrong) end
   size = order.kind.put(after, size, used, previous, elapsed)
 end
@@ -51,18 +53,36 @@ end
 local function isInDebt(gate)
   for j = 1, #gate.limits do
     local limit = gate.limits[j]
-    if not limit.isSlots and freeOf(limit, j) < 0 then return true end
+    if not limit.isSlots and not limit.isResting and freeOf(limit, j) < 0 then return true end
   end
   return false
 end
--- What is seen of a counter: its figures, undefined where it cannot be read, and whether it refuses its ask.
+-- Hits and slots that asks of the run want of each counter.
+local hitsAhead, openAhead
+-- Whether a counter refuses its ask; late: only beside what asks before it want, which are held back then.
+local function judgeAhead(order, i, hits)
+  local name, isOver, isLate = nameOf[i], judge(order, hits), false
+  local more, taken = hitsAhead[name] or 0, openAhead[name] or 0
+  if not isOver and order.holds and more + taken > 0 then
+    held, open = min(held + more, MOST), open + taken
+    isLate = judge(order, hits)
+  end
+  if order.mode == 'r' and was < 0 then openAhead[name] = taken + 1 end
+  if order.mode == 'r' and was < 0 or order.mode == 'a' then hitsAhead[name] = more + hits end
+  return isOver or isLate, isLate
+end
+-- What is seen of a counter: its figures, undefined where it cannot be read, and whether it refuses its ask, and only beside others.
 local function look(i)
   local order, seen = orderOf[i], {}
   local hits = hitsOf[i]
   if order.gate then
     if standBudget(order, i) then return end
+    if hits >= 0 or order.mode ~= 'a' then
+      local isOver, isLate = judgeAhead(order, i, max(hits, 0))
+      putBudget(order.gate, seen, 0)
+      return seen, isOver, isLate
+    end
     putBudget(order.gate, seen, 0)
-    if hits >= 0 or order.mode ~= 'a' then return seen, (judge(order, max(hits, 0))) end
     takeAll(order.gate, hits)
     return seen, isInDebt(order.gate)
   end
@@ -78,15 +98,18 @@ end
 local function isEnding(mode)
   return mode == 's' or mode == 'h' or mode == 'c'
 end
+-- What is late is answered as it was seen, and nothing is done for it.
 local function applyRun(first, last)
-  local seen, over, isAnyOver = {}, {}, false
+  local seen, over, late, isAnyOver = {}, {}, {}, false
+  hitsAhead, openAhead = {}, {}
   for i = first, last do
-    seen[i], over[i] = look(i)
+    seen[i], over[i], late[i] = look(i)
     isAnyOver = isAnyOver or over[i] and orderOf[i].holds
   end
   for i = first, last do
-    if isAnyOver and seen[i] and not over[i] and not isEnding(orderOf[i].mode) then
-      heldBack[#heldBack + 1] = i
+    local isHeld = seen[i] and not over[i] and not isEnding(orderOf[i].mode)
+    if isAnyOver and (isHeld or late[i]) then
+      if isHeld then heldBack[#heldBack + 1] = i end
       for _, figure in ipairs(seen[i]) do
         size = size + 1
         after[size] = figure

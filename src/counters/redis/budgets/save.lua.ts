@@ -11,47 +11,108 @@ local function isBlockKept(gate)
 end
 local function isUsed(gate)
   for j = 1, #gate.limits do
-    if not gate.limits[j].isSlots and (U[j] > 0 or P[j] > 0) then return true end
+    local limit = gate.limits[j]
+    if not limit.isSlots and (U[j] > 0 or not limit.isLog and P[j] > 0) then return true end
   end
-  return isBlockKept(gate)
+  return strays ~= nil or isBlockKept(gate)
+end
+-- Until when a limit is needed, and a block.
+local function endOfLimit(limit, j)
+  if limit.isWindow then return nowMs + E[j] * 1000 - processMs + SPARE_MS end
+  local ticks
+  if limit.isLog then ticks = U[j] > 0 and limit.period + lastOfLog(P[j]) - limit.now or 0
+  else ticks = limit.kind.life(limit, U[j], P[j], E[j]) end
+  return nowMs + ceil(ticks * limit.micros / 1000)
+end
+local function endOfBlock(b)
+  return KQ[b] > 0 and max(KE[b], KT[b] > 0 and KQ[b] + KT[b] or 0) or 0
 end
 -- What is kept of limits and blocks: the name of each part with the number of its figures, the end of the line, and the figures as
 -- doubles, which are read and written three times as fast as text.
+-- A record with the ends of parts that have none: without them each write would keep the key for longer.
+local function withEnds(record)
+  if not isEndless or not strays then return record end
+  local line, names_, figures = find(record, '\\n', 1, true), '', ''
+  for _, stray in ipairs(strays) do
+    if stray.isEndless then
+      names_, figures = names_ .. '~' .. stray.id .. ' 1;', figures .. packed('<d', stray.untilMs)
+    end
+  end
+  return sub(record, 1, line - 1) .. names_ .. sub(record, line) .. figures
+end
+local function filled(live, bytes)
+  return live .. NO_HIT:rep((bytes - #live) / 8)
+end
+-- The parts of a log that has more hits than its limit, which was lowered, and those that no rule of ours knows, with their ends.
+local function othersOf(gate)
+  local layout, figures = '', ''
+  for j = 1, #gate.limits do
+    local limit = gate.limits[j]
+    if limit.isLog then
+      for p = #limit.names + 1, ceil(#P[j] / 64) do
+        layout = layout .. nameOfLog(limit, p) .. ';'
+        figures = figures .. filled(sub(P[j], 64 * p - 63, 64 * p), 64)
+      end
+    end
+  end
+  if not strays then return layout, figures end
+  for _, stray in ipairs(strays) do
+    layout = layout .. stray.layout .. '~' .. stray.id .. ' 1;'
+    figures = figures .. stray.bytes .. packed('<d', stray.untilMs)
+  end
+  -- Others count there: they hear how long what is ours is needed.
+  for j = 1, #gate.limits do
+    local limit = gate.limits[j]
+    if not limit.isSlots then
+      layout = layout .. '~' .. limit.id .. ' 1;'
+      figures = figures .. packed('<d', (U[j] > 0 or not limit.isLog and P[j] > 0) and endOfLimit(limit, j) or 0)
+    end
+  end
+  for b = 1, #gate.blocks do
+    layout = layout .. '~' .. sub(gate.blocks[b].part, 1, -3) .. ' 1;'
+    figures = figures .. packed('<d', endOfBlock(b))
+  end
+  return layout, figures
+end
 local function recordOf(gate)
-  local layout, figures = gate.layouts[1].text, ''
+  local layout, figures = gate.layouts[1].head, ''
   for j = 1, #gate.limits do
     local limit = gate.limits[j]
     if limit.isWindow then figures = figures .. packed('<dd', U[j], E[j])
+    elseif limit.isLog then figures = figures .. sub(filled(P[j], limit.bytes), 1, limit.bytes)
     elseif not limit.isSlots then
       figures = figures .. packed(limit.form, limit.kind.figures(limit, U[j], P[j], E[j]))
     end
   end
   if isBlockKept(gate) then
-    layout = gate.layouts[2].text
+    layout = gate.layouts[2].head
     for b = 1, #gate.blocks do figures = figures .. packed(BLOCK, KS[b], KE[b], KU[b], KT[b], KQ[b]) end
   end
-  return layout .. figures
+  if not (strays or gate.hasLog) then return layout .. '\\n' .. figures end
+  local moreLayout, more = othersOf(gate)
+  return layout .. moreLayout .. '\\n' .. figures .. more
 end
--- Until when limits and blocks are needed, and each charge of what is held that is made when the last lease ends.
+-- The same of a limit for what is held, which is charged when the last lease ends.
+local function endOfHeld(limit, j, now)
+  if limit.isWindow then return now + limit.longest * 1000 + SPARE_MS end
+  if limit.isLog then return now + ceil(limit.period * limit.micros / 1000) end
+  local used = min(U[j] + held * limit.unit, limit.most)
+  return now + ceil(limit.kind.life(limit, used, P[j], 0) * limit.micros / 1000)
+end
 local function neededUntil(gate)
-  local now, needed, more = nowMs, nowMs, 0
+  local now, needed = nowMs, nowMs
   if open > 0 then
-    now, more = lasts[1], held
-    for r = 2, runs do now = max(now, lasts[r]) end
+    for r = 1, runs do now = max(now, lasts[r]) end
   end
   for j = 1, #gate.limits do
     local limit = gate.limits[j]
-    if limit.isWindow then
-      needed = max(needed, nowMs + E[j] * 1000 - processMs + SPARE_MS)
-      if more > 0 then needed = max(needed, now + limit.lasts + SPARE_MS) end
-    elseif not limit.isSlots then
-      local used = min(U[j] + more * limit.unit, limit.most)
-      needed = max(needed, now + ceil(limit.kind.life(limit, used, P[j], more > 0 and 0 or E[j]) * limit.micros / 1000))
+    if not limit.isSlots then
+      needed = max(needed, endOfLimit(limit, j))
+      if open > 0 and held > 0 then needed = max(needed, endOfHeld(limit, j, now)) end
     end
   end
-  for b = 1, #gate.blocks do
-    if KQ[b] > 0 then needed = max(needed, KE[b], KT[b] > 0 and KQ[b] + KT[b] or 0) end
-  end
+  for b = 1, #gate.blocks do needed = max(needed, endOfBlock(b)) end
+  for _, stray in ipairs(strays or {}) do needed = max(needed, stray.untilMs + SPARE_MS) end
   return max(needed, now) + 1000
 end
 -- Whether the key has to be kept for longer: by some more than it needs, so that few asks move its end.
@@ -103,7 +164,7 @@ local function saveOpen(gate, i, isChanged, opens, isEnded)
   local wrong = isLater and stored and expireAt(name, ends) or endOpen(name, id, isEnded)
   if wrong then return wrong end
   local record = ''
-  if not isChanged then record = stored and sub(stored, recordAt) or ''
+  if not isChanged then record = stored and withEnds(sub(stored, recordAt)) or ''
   elseif isUsed(gate) then record = recordOf(gate) end
   fields[2], fields[4] = name, openText() .. record
   local done = pcall(unpack(fields, 1, size))
@@ -118,10 +179,13 @@ local function saveBudget(order, i)
   local gate, mode = order.gate, order.mode
   local isChanged, opens, isEnded = commitBudget(order, i)
   if mode == 'l' then return end
+  if isMended or isOpenMended then mended = mended + 1 end
+  isChanged = isChanged or isMended
   isChanged = isChanged or dues > 0
+  if gone then granted[nameOf[i]] = 0 end
   if not gate.isReserving then return isChanged and saveLimits(gate, nameOf[i]) end
   local isMetNow = mode == 'r' and was >= 0 and not isMet
-  if isChanged or opens or isEnded or gone or isMetNow then
+  if isChanged or opens or isEnded or gone or isMetNow or isOpenMended then
     return saveOpen(gate, i, isChanged, opens, isEnded)
   end
 end

@@ -1,4 +1,4 @@
-import { failedReply, holdBackAt, type ReplyDraft } from '../../../core/batches/reply-draft';
+import { failedReply, holdBackAt, say, type ReplyDraft } from '../../../core/batches/reply-draft';
 import { pick, scatter, type SubBatch } from '../../../core/batches/sub-batch';
 import { settled, StoreError } from '../../../core/errors';
 import type { Seen } from '../../../core/kinds/kind';
@@ -138,7 +138,13 @@ async function holdBackRuns(
   const left = new Set(refused.places);
   for (const index of runs.behindOver) left.delete(index);
   const others = pick(batch, (_, index) => left.has(index));
-  for (const [at, seen] of planHoldBack(others, read)) {
+  const onLate = (at: number, seen: Seen): void => {
+    const index = others.places[at] as number;
+    draft.failures?.delete(index);
+    say(draft, index, seen);
+    held.add(index);
+  };
+  for (const [at, seen] of planHoldBack(others, read, undefined, onLate)) {
     const index = others.places[at] as number;
     if (readSeen(read, batch.increments[index] as Increment) !== undefined) hold(index, seen);
   }

@@ -55,7 +55,10 @@ it('says something until its span ends, or until the next block would be the fir
 it('refuses for as long as the longest of several', () => {
   const { budget } = gateOfLimits([{ unit: 'MINUTE', requestsPerUnit: 1 }]);
   const ended = blockFor(-5);
-  const msOf = (...blocks: readonly BlockState[]) => msOfBlocks(standing(budget, [0], { blocks }));
+  const msOf = (...blocks: readonly BlockState[]) => {
+    const all = blocks.map(() => terms);
+    return msOfBlocks({ ...budget, blocks: all }, standing(budget, [0], { blocks }));
+  };
   expect([msOf(), msOf(ended)]).toEqual([0, 0]);
   expect(msOf(blockFor(9), ended, blockFor(20), blockFor(3))).toBe(20_000);
 });

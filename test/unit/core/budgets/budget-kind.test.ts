@@ -38,12 +38,12 @@ describe('the record of a counter', () => {
     expect([first, second60, fourth]).toEqual([
       `f1 2 ${String(START + 1)}`,
       `f60 2 ${String(START + 60)}`,
-      `s3600 ${String(Math.floor(START / 3_600))} 0 2`,
+      `l3600 ${[0, 1].map(() => String(START * 10_000)).join(' ')}`,
     ]);
     expect(third).toMatch(/^g60 \d+ \d+$/);
     const blocked = after(gate, 11, used);
     const end = String(TICK + 30_000);
-    expect(budgetKind.encode(gate, blocked)).toContain(`;b1 0 0 ${end} 30000 ${end};`);
+    expect(budgetKind.encode(gate, blocked)).toContain(`;b:f60 0 0 ${end} 30000 ${end};`);
     expect(budgetKind.encode(gate, blocked)).toContain(`;b 0 0 ${end} 30000 ${end};`);
   });
 
@@ -154,7 +154,7 @@ describe('a budget as a kind', () => {
 
   it('is kept until nothing of it is in use', () => {
     const gate = gateOfLimits([minute, sliding]);
-    const hour = START + 2 * 3_600 - (START % 3_600);
+    const hour = START + 3_600;
     expect(lifetimeMs(gate, after(gate, 1))).toBe((hour - START) * 1_000 + 1_000);
     expect(budgetKind.ticksUntilReset(gate, after(gate, 1))).toBe((hour - START) * 1_000);
     expect(budgetKind.ticksUntilFree(gate, after(gate, 1))).toBe((hour - START) * 1_000);
@@ -167,13 +167,19 @@ describe('a budget as a kind', () => {
     const now = gateOfLimits([minute, bucket], { block: { ...block, forMs: 1 } });
     const state = after(before, 4, after(before, 2));
     const moment = { micros: TICK * 1_000, nowSeconds: START };
-    const kept = underBudget(now.budget, { budget: before.budget, state }, moment);
+    const kept = underBudget(now.budget, { budget: before.budget, state, strays: [] }, moment);
     expect(kept.entries).toMatchObject([{ used: 2 }, { used: 0 }]);
     expect(kept.blocks).toEqual(state.blocks);
     const blockless = gateOfLimits([minute]);
-    const without = { budget: blockless.budget, state: unusedBudget(blockless.budget, moment) };
+    const without = {
+      budget: blockless.budget,
+      state: unusedBudget(blockless.budget, moment),
+      strays: [],
+    };
     expect(underBudget(now.budget, without, moment).blocks).toEqual([NO_BLOCK]);
-    expect(underBudget(before.budget, { budget: before.budget, state }, moment)).toBe(state);
+    expect(underBudget(before.budget, { budget: before.budget, state, strays: [] }, moment)).toBe(
+      state,
+    );
   });
 });
 

@@ -7,7 +7,9 @@ import { inFlight } from '../../../support/budgets';
 import { SOME_MATCH } from '../../../support/rules';
 
 const minute = { unit: 'MINUTE', requestsPerUnit: 10 } as const;
-const { budget } = gateOfLimits([minute, inFlight(2)], { block: { after: 1 } });
+const { budget } = gateOfLimits([{ ...minute, block: {} }, inFlight(2)], {
+  block: { after: 1 },
+});
 const MODES = ['ask', 'reserve', 'settle', 'cancel'] as const;
 const judged = (used: number, ask: BudgetAsk, changes: Parameters<typeof standing>[2] = {}) =>
   judge(budget, standing(budget, [used], changes), ask);

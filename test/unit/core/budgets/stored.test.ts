@@ -16,7 +16,7 @@ describe('a counter under limits that changed', () => {
   const blocks = [blockFor(10), blockFor(20)];
   const state = standing(before, [2, 7], { blocks, held: 3, open: 1 });
   const under = (now: ReturnType<typeof gateOfLimits>) =>
-    underBudget(now.budget, { budget: before, state }, momentAfter(5));
+    underBudget(now.budget, { budget: before, state, strays: [] }, momentAfter(5));
 
   it('keeps what was used by the period of its limits, with what is held', () => {
     const after = under(gateOfLimits([{ ...minute, requestsPerUnit: 20 }, second]));

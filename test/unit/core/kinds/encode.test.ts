@@ -6,10 +6,10 @@ import { tickAt } from '../../../../src/core/kinds/ticks';
 
 const NOW = 1_795_240_205;
 
-function algorithm(name: AlgorithmName, periodSeconds = 10) {
+function algorithm(name: AlgorithmName, periodSeconds = 10, limit = 100) {
   return gateOf({
     name,
-    limit: 10,
+    limit,
     burst: undefined,
     chargeDenied: undefined,
     periodSeconds,
@@ -64,6 +64,7 @@ it('knows all hits that were asked where each is charged, and there alone', () =
     ['fixed_window (p)', 25],
     ['fixed_window (f)', undefined],
     ['gcra (g)', undefined],
+    ['sliding_window (l)', undefined],
     ['sliding_window (s)', undefined],
   ]);
 });
@@ -86,10 +87,14 @@ it('writes what the scripts of Redis read: units and tick, or window and hits', 
 
 it('drains a bucket and fades a window as time passes', () => {
   const { value } = writeUsed(algorithm('gcra'), 10, NOW);
-  expect(readUsed(algorithm('gcra'), value, NOW + 4.5)).toBe(6);
+  expect(readUsed(algorithm('gcra'), value, NOW + 0.45)).toBe(6);
   expect(readUsed(algorithm('gcra'), value, NOW + 60)).toBe(0);
   const { value: window } = writeUsed(algorithm('sliding_window'), 10, NOW);
-  expect(readUsed(algorithm('sliding_window'), window, NOW + 10)).toBe(5);
+  expect(readUsed(algorithm('sliding_window'), window, NOW + 10)).toBe(4);
+  const { value: log } = writeUsed(algorithm('sliding_window', 10, 10), 10, NOW);
+  expect(
+    [9.999, 10].map((at) => readUsed(algorithm('sliding_window', 10, 10), log, NOW + at)),
+  ).toEqual([10, 0]);
 });
 
 it.each(['', '7', 'abc', '1 2 3 4', '-1 5', '1.5 2'])(

@@ -1,4 +1,4 @@
-import { LOOKING_NAMES, type StateGate, nameOf } from '../../../support/gates';
+import { gateOf, LOOKING_NAMES, type StateGate, nameOf } from '../../../support/gates';
 import fc from 'fast-check';
 import { tickAt } from '../../../../src/core/kinds/ticks';
 import { outcomeOf } from '../../../../src/core/kinds/whole';
@@ -98,6 +98,73 @@ describe('a sliding window counter', () => {
   });
 });
 
+describe('a sliding window of a small limit', () => {
+  const small = fc
+    .record({
+      limit: fc.integer({ min: 1, max: 64 }),
+      periodSeconds: fc.constantFrom(1, 60, 3_600, 86_400, 31_536_000),
+    })
+    .map((said) =>
+      gateOf({ name: 'sliding_window', burst: undefined, chargeDenied: false, ...said }),
+    );
+
+  it('never admits more than the limit in any period', () => {
+    fc.assert(
+      fc.property(small, MOVES, (rule, moves) => {
+        const counter = new AlgorithmCounter();
+        const taken: number[] = [];
+        for (const move of play(rule, moves, startOf(rule))) {
+          if (move.hits <= 0) continue;
+          const admitted = admit(counter, rule, Math.max(move.tick, taken.at(-1) ?? 0), move);
+          for (let hit = 0; hit < admitted; hit += 1)
+            taken.push(Math.max(move.tick, taken.at(-1) ?? 0));
+        }
+        for (const [at, tick] of taken.entries())
+          expect(tick - (taken[at - rule.limit] ?? -Infinity)).toBeGreaterThanOrEqual(
+            rule.periodTicks,
+          );
+      }),
+    );
+  });
+
+  it('refuses nothing to a client that leaves a period between each hit and the one as many hits later', () => {
+    const pauses = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 200 });
+    fc.assert(
+      fc.property(small, pauses, (rule, shares) => {
+        const counter = new AlgorithmCounter();
+        const taken: number[] = [];
+        let tick = startOf(rule);
+        for (const share of shares) {
+          const earliest = (taken.at(-rule.limit) ?? -Infinity) + rule.periodTicks;
+          tick = Math.max(tick + Math.floor((share * rule.periodTicks) / rule.limit), earliest);
+          expect(counter.ask(rule, tick, 1).isOver).toBe(false);
+          taken.push(tick);
+        }
+      }),
+    );
+  });
+});
+
+it.each([65, 100, 1_000, 100_000])(
+  'refuses at most 1 % of a steady client under a sliding window of %d',
+  (limit) => {
+    const rule = gateOf({
+      ...{ name: 'sliding_window', limit, burst: undefined, chargeDenied: false },
+      periodSeconds: 3_600,
+    });
+    for (const pace of [1, 1.02]) {
+      const counter = new AlgorithmCounter();
+      let refused = 0;
+      const hits = 5 * limit;
+      for (let hit = 0; hit < hits; hit += 1) {
+        const tick = startOf(rule) + Math.ceil((hit * pace * rule.periodTicks) / limit);
+        if (counter.ask(rule, tick, 1).isOver) refused += 1;
+      }
+      expect(refused / hits).toBeLessThanOrEqual(0.01);
+    }
+  },
+);
+
 describe.each(LOOKING_NAMES)('a %s counter', (name) => {
   it('is left as it was by looks', () => {
     fc.assert(
@@ -167,7 +234,8 @@ const exactFree = (rule: StateGate, { used, previous, elapsed }: CounterState): 
   const [period, held] = [BigInt(rule.periodTicks), BigInt(used)];
   const capacity = BigInt(rule.size) * period;
   if (nameOf(rule) === 'gcra') return capacity - held;
-  return capacity - BigInt(previous) * (period - BigInt(elapsed)) - held * period;
+  const fading = BigInt(previous) * (period - BigInt(elapsed)) - period;
+  return capacity - (fading > 0n ? fading : 0n) - held * period;
 };
 
 /** Seconds until so many units of a gcra counter are free, in integers of any size. */
@@ -208,7 +276,9 @@ describe('the arithmetic', () => {
     fc.assert(
       fc.property(rules('sliding_window', debts), some, MOVES, (rule, [a, b, c], moves) => {
         const [used, previous] = [Math.floor(a * rule.size), Math.floor(b * rule.size)];
-        const state = { used, previous, elapsed: Math.floor((c / 2) * (rule.periodTicks - 1)) };
+        const elapsed = Math.floor((c / 2) * (rule.periodTicks - 1));
+        const isLog = rule.kind.lua?.isLog === true;
+        const state = isLog ? rule.kind.ofHits(rule, used, 0) : { used, previous, elapsed };
         const free = exactFree(rule, state);
         for (const { hits } of play(rule, moves, 0)) {
           if (hits <= 0) continue;

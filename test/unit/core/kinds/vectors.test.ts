@@ -66,7 +66,7 @@ describe('the answers of an algorithm', () => {
   });
 
   it('keep a sliding window until the end of the next one', () => {
-    const rule = algorithm('sliding_window', 10, 60);
+    const rule = algorithm('sliding_window', 100, 60);
     const life = (elapsed: number) => lifetimeMs(rule, { used: 1, previous: 0, elapsed });
     expect([0, 59_999_999, -3_000_000].map(life)).toEqual([121_000, 61_001, 124_000]);
   });
@@ -80,17 +80,19 @@ describe('the answers of an algorithm', () => {
     expect(lifetimeMs(rule, state)).toBe(315_576_000_001_000);
   });
 
-  it('stop the debt of a sliding window at 100,000,000 hits', () => {
+  it('stop the debt of a sliding window at 100,000,000 hits, of a small one at 64', () => {
     const counter = new AlgorithmCounter();
     counter.ask(algorithm('sliding_window', 1, 60, { chargeDenied: true }), 0, 2 ** 63);
-    expect(counter.stored?.[0]).toBe(100_000_000);
+    expect(counter.stored?.[0]).toBe(64);
+    const wide = new AlgorithmCounter();
+    wide.ask(algorithm('sliding_window', 100, 60, { chargeDenied: true }), 0, 2 ** 63);
+    expect(wide.stored?.[0]).toBe(100_000_000);
   });
 });
 
 describe('an algorithm', () => {
   it.each([
     ['a fixed window that charges what it refuses', 'fixed_window', 10, undefined],
-    ['a limit of 0', 'gcra', 0, undefined],
   ] as const)('is a plain count for %s', (_, algorithmName, limit, burst) => {
     const definition = { algorithm: algorithmName, limit, burst, periodSeconds: 60 };
     expect(toGate(definition).kind).toBe(count);
@@ -98,8 +100,21 @@ describe('an algorithm', () => {
 
   it.each([
     ['gcra', 60, '_60s~g'],
-    ['sliding_window', 2_592_000, '_2592000s~s'],
+    ['sliding_window', 2_592_000, '_2592000s~l'],
   ] as const)('ends its keys with the period and a letter: %s of %d s', (name, period, keyEnd) => {
-    expect(algorithm(name, 1, period).keyEnd).toBe(keyEnd);
+    expect(algorithm(name, 64, period).keyEnd).toBe(keyEnd);
+    expect(algorithm('sliding_window', 65, 60).keyEnd).toBe('_60s~s');
   });
+
+  it.each(['gcra', 'sliding_window', 'fixed_window'] as const)(
+    'admits nothing under a limit of 0, charges nothing and owes nothing: %s',
+    (name) => {
+      const rule = algorithm(name, 0, 60, { burst: 20, chargeDenied: name !== 'fixed_window' });
+      expect([rule.kind.words.name, rule.kind.looks, rule.size]).toEqual([name, true, 0]);
+      const counter = new AlgorithmCounter();
+      const { isOver, remaining, resetSeconds } = counter.ask(rule, 0, 3);
+      expect([isOver, remaining, resetSeconds]).toEqual([true, 0, rule.kind.hasOwnForm ? 1 : 0]);
+      expect(counter.stored).toBeUndefined();
+    },
+  );
 });

@@ -88,9 +88,8 @@ it('takes the limit that a value has of its own, else that of the rule', () => {
 it.each([
   ['gcra=ann', 7, 7, 'shop_gcra_ann_60s~g4'],
   ['burst=ann', 7, 20, 'shop_burst_ann_60s~g4'],
-  ['sliding=ann', 7, 7, 'shop_sliding_ann_60s~s4'],
-  // A limit of 0 blocks without counting by the algorithm.
-  ['gcra=none', 0, undefined, 'shop_gcra_none_1699999980'],
+  ['sliding=ann', 7, 7, 'shop_sliding_ann_60s~l4'],
+  ['gcra=none', 0, 0, 'shop_gcra_none_60s~g4'],
   ['long=ann', 7, undefined, 'shop_long_ann_1699999800'],
   ['month=ann', 7, undefined, 'shop_month_ann_1698796800~c4'],
 ])('counts %s as its rule does, by the limit of the value', (entry, requests, size, key) => {
@@ -188,7 +187,8 @@ describe('operators who ask for the limits of a request now', () => {
 it('takes the limit of a value for each of several limits that asks for it, by the entry before the id of a reservation', () => {
   const limitsOf = (descriptor: string) => {
     const [hit] = plan([descriptor]).descriptorHits;
-    const entries = hit?.limit.budget?.entries.map(({ requestsPerUnit }) => requestsPerUnit);
+    const holding = hit?.limit.budget?.chosen.filter((one) => one !== undefined);
+    const entries = holding?.map(({ requestsPerUnit }) => requestsPerUnit);
     return hit?.limit.unlimited === true ? 'unlimited' : entries;
   };
   expect(limitsOf('list=ann')).toEqual([7, 100]);

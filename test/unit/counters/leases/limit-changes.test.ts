@@ -37,7 +37,13 @@ function start() {
       ...{ after: [0], held: undefined, failures: undefined },
       knownOverLimit: [true],
     });
-  return { ask, answer, answerOver, sent, read: () => leased.readLease('edge_key_a_0') };
+  return {
+    ask,
+    answer,
+    answerOver,
+    sent,
+    read: () => leased.readLease({ key: 'edge_key_a_0', rule: RULE }),
+  };
 }
 
 it('judges an ask by its own limit, where a reload lowers it before the store answers', async () => {

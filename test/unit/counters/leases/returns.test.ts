@@ -59,7 +59,7 @@ function start() {
   const leaseAll = async (): Promise<void> => {
     await askAll(100);
     await askAll(1);
-    expect(keys.every((key) => (leased.readLease(key)?.left ?? 0) > 0)).toBe(true);
+    expect(keys.every((key) => (leased.readLease({ key, rule: RULE })?.left ?? 0) > 0)).toBe(true);
     sent.length = 0;
   };
   const sum = () => [...counts.values()].reduce((so, count) => so + count, 0);

@@ -1,0 +1,103 @@
+import type { CounterState, Gate, Kind } from './kind';
+import { isRecalledWhole, refusalOfWhole } from './refusal';
+import { numbersIn, rollingWords, ROLLING_RANGE } from './rolling';
+import { slidingLogLua } from './sliding-log.lua';
+import { isAstray } from './ticks';
+import {
+  commitAsks,
+  heldOutcomeOf,
+  isAnyRefused,
+  outcomeOfAsk,
+  refusesOne,
+  wasFull,
+} from './whole';
+
+/** The largest limit that is counted so, and the most hits that a counter remembers: a debt ends there. */
+export const MAX_LOGGED = 64;
+
+/**
+ * The moment of each hit in use, for small limits: never more than the limit within any period, and no refusal of a client
+ * that leaves a period between a hit and the one that comes as many hits later as the limit says. `ages` are the ticks since
+ * each hit, the oldest first, and `used` is their number. Stored as the ticks themselves, which Redis packs as doubles.
+ */
+export const slidingLog = {
+  letter: 'l',
+  words: rollingWords('sliding_window', () => 'sliding window'),
+  serves: (_, limit) => limit <= MAX_LOGGED,
+  range: ROLLING_RANGE,
+  hasBurst: false,
+  looks: true,
+  hasOwnForm: true,
+  lua: slidingLogLua,
+  ofHits: (_, hits) => stateOf(new Array<number>(Math.min(hits, MAX_LOGGED)).fill(0)),
+  advance: (gate, { ages = [] }, ticks) => advance(gate, ages, ticks),
+  free: ({ size, periodTicks }, { used }) => (size - used) * periodTicks,
+  /** What is given back are the newest hits. */
+  take(_, { ages = [] }, hits) {
+    if (hits <= 0) return stateOf(ages.slice(0, Math.max(0, ages.length + hits)));
+    // A hit never stands before an older one, also where the clock went back.
+    const age = Math.min(0, ages.at(-1) ?? 0);
+    const more = new Array<number>(Math.min(hits, MAX_LOGGED)).fill(age);
+    return stateOf([...ages, ...more].slice(-MAX_LOGGED));
+  },
+  ticksUntilReset,
+  ticksUntilFree({ size, periodTicks }, { ages = [] }, hits) {
+    return periodTicks - (ages[ages.length + hits - size - 1] ?? periodTicks);
+  },
+  hitsAsked: () => undefined,
+  isAnyRefused,
+  outcome: outcomeOfAsk,
+  heldOutcome: heldOutcomeOf,
+  commit: commitAsks,
+  refuses: refusesOne,
+  isRecalled: isRecalledWhole,
+  refusal: refusalOfWhole,
+  isTakenBack: wasFull,
+  ticksOfLife: ticksUntilReset,
+  isAstray: (gate, { ages = [] }, ticks) => isAstray(gate, (ages.at(-1) ?? 0) + ticks),
+  encode: (_, { ages = [] }, nowTick) => ages.map((age) => String(nowTick - age)).join(' '),
+  decode(gate, value, nowTick) {
+    if (value === '') return stateOf([]);
+    const times = numbersIn(value);
+    if (times.length === 0 || times.length > MAX_LOGGED) return undefined;
+    return advance(gate, agesOf(times, nowTick), 0);
+  },
+  heirOf: { letter: 's', decode: decodeWindow },
+} as const satisfies Kind<CounterState>;
+
+/** `window previous used`: the moments of its hits are not known, the latest that they can be are. */
+function decodeWindow(
+  gate: Gate<CounterState>,
+  value: string,
+  nowTick: number,
+): CounterState | undefined {
+  const [window, previous, used, ...more] = numbersIn(value);
+  if (window === undefined || previous === undefined || used === undefined) return undefined;
+  if (more.length > 0) return undefined;
+  const since = Math.max(0, nowTick - window * gate.periodTicks);
+  const sinceEnd = Math.max(0, since - gate.periodTicks);
+  const before = new Array<number>(Math.min(previous, MAX_LOGGED)).fill(since);
+  const own = new Array<number>(Math.min(used, MAX_LOGGED)).fill(sinceEnd);
+  return advance(gate, [...before, ...own].slice(-MAX_LOGGED), 0);
+}
+
+/** The state of hits that are so many ticks old, the oldest first. */
+export function stateOf(ages: readonly number[]): CounterState {
+  return { used: ages.length, previous: 0, elapsed: 0, ages };
+}
+
+/** The ages of hits that were counted at these ticks. */
+export function agesOf(times: readonly number[], nowTick: number): readonly number[] {
+  return times.map((time) => nowTick - time);
+}
+
+function ticksUntilReset({ periodTicks }: Gate<CounterState>, { ages = [] }: CounterState): number {
+  const newest = ages.at(-1);
+  return newest === undefined ? 0 : periodTicks - newest;
+}
+
+/** Drops hits that are a period old. A hit that is further ahead than a clock may be counts as one of now. */
+function advance(gate: Gate<CounterState>, ages: readonly number[], ticks: number): CounterState {
+  const now = ages.map((age) => (isAstray(gate, age + ticks) ? 0 : age + ticks));
+  return stateOf(now.filter((age) => age < gate.periodTicks).sort((a, b) => b - a));
+}
