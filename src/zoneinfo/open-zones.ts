@@ -48,7 +48,7 @@ export function openZones(options: ZonesOptions): Zones {
     onRefused({ file: folder, reason: NO_RELEASE });
   const runtime: ZoneOrigin = { source: 'runtime', release: toRelease(runtimeRelease) };
   const files = [ofPackage, ofSystem].filter((one) => one?.release !== undefined) as ZoneFiles[];
-  // Of one release the runtime serves first; what nobody knows the release of is the oldest.
+  // Of one release the runtime serves first; a release that is not known is the oldest.
   const sources = [runtime, ...files].sort(byRelease);
   const newer = files.filter((one) => byRelease(one, runtime) < 0).sort(byRelease);
 

@@ -38,7 +38,8 @@ function readHeader(view: DataView, at: number) {
   if (at + HEADER_BYTES > view.byteLength)
     throw new Error('it ends too early: expected a header of 44 bytes');
   const letters = [0, 1, 2, 3].map((index) => String.fromCharCode(view.getUint8(at + index)));
-  if (letters.join('') !== MAGIC) throw new Error('it is no TZif file: expected TZif at its begin');
+  if (letters.join('') !== MAGIC)
+    throw new Error('it is not a TZif file: expected it to begin with TZif');
   const digit = view.getUint8(at + 4);
   const count = (index: number) => view.getUint32(at + 20 + 4 * index);
   const counts: Counts = {

@@ -19,7 +19,7 @@ export function readPart(path: string, { from = 0, length }: FilePart = {}): Buf
   if (file === undefined) return undefined;
   try {
     const stat = fstatSync(file);
-    if (!stat.isFile()) throw new Error('it is no plain file: expected one');
+    if (!stat.isFile()) throw new Error('it is not a plain file: expected one');
     if (stat.size > MAX_FILE_BYTES)
       throw new Error(`it has ${String(stat.size)} bytes: expected at most 1 MiB`);
     const bytes = Buffer.alloc(Math.max(0, Math.min(length ?? Infinity, stat.size - from)));

@@ -6,7 +6,7 @@ export function toRelease(text: string | undefined): string | undefined {
   return text === undefined ? undefined : RELEASE.exec(text)?.[0];
 }
 
-/** Newest first; those of which nobody knows the release last. */
+/** Newest first; those whose release is not known come last. */
 export function byRelease(
   a: { readonly release: string | undefined },
   b: { readonly release: string | undefined },
@@ -17,7 +17,7 @@ export function byRelease(
 
 const A = 96;
 
-/** For a gauge: 202606 of `2026f`; 0: nobody knows it. */
+/** For a gauge: 202606 of `2026f`; 0: it is not known. */
 export function releaseNumber(release: string | undefined): number {
   if (release === undefined) return 0;
   let letters = 0;

@@ -5,11 +5,11 @@ export interface VersionNote {
   readonly key: string;
   /** Of the data that it uses; none has a space. */
   readonly versions: readonly string[];
-  /** An instance that has not written for so long is gone. */
+  /** How long what an instance wrote counts without being written again. */
   readonly ttlSeconds: number;
 }
 
-/** More is no note of ours. */
+/** What follows more of them was not written by an instance. */
 const MAX_VERSIONS = 32;
 const ENTRY = /^([^\s@]{1,64})@(\d{1,12})$/;
 

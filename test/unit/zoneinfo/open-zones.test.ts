@@ -128,21 +128,21 @@ describe('the zones of a process', () => {
       (path: string) => {
         writeFileSync(path, 'Europe/Berlin\n'.repeat(9));
       },
-      'it is no TZif file',
+      'it is not a TZif file',
     ],
     [
       'a folder',
       (path: string) => {
         mkdirSync(path);
       },
-      'it is no plain file: expected one',
+      'it is not a plain file: expected one',
     ],
     [
       'a pipe',
       (path: string) => {
         execFileSync('mkfifo', [path]);
       },
-      'it is no plain file: expected one',
+      'it is not a plain file: expected one',
     ],
     [
       'a file of more than 1 MiB',
@@ -175,7 +175,7 @@ describe('the zones of a process', () => {
     });
     expect(refused.map(({ file, reason }) => `${file}: ${reason}`)).toEqual([
       `${packageFile}: it has another form: expected that of this version`,
-      `${folder}: it is no plain file: expected one`,
+      `${folder}: it is not a plain file: expected one`,
       `${folder}: it names no release: expected a line "# version 2026f" in its tzdata.zi`,
     ]);
   });

@@ -51,7 +51,7 @@ describe('a TZif file', () => {
 
   it.each([
     ['', Buffer.from(''), 'it ends too early: expected a header of 44 bytes'],
-    ['a text', Buffer.from('Europe/Berlin\n'.repeat(9)), 'expected TZif at its begin'],
+    ['a text', Buffer.from('Europe/Berlin\n'.repeat(9)), 'expected it to begin with TZif'],
     ['32-bit data alone', writeTzif({ version: '\0' }), 'expected version 2 or later'],
     ['no offset', writeTzif({ offsets: [] }), 'it has no offset: expected at least one'],
     ['leap seconds', writeTzif({ leaps: 27 }), 'it counts leap seconds: expected one without'],
