@@ -63,8 +63,10 @@ export function openZones(options: ZonesOptions): Zones {
   const known = new Map<string, FoundZone>();
   return {
     find(timeZone) {
-      const found = known.get(timeZone) ?? look(timeZone);
-      known.set(timeZone, found);
+      // However rules write it: there are no more entries than zones.
+      const key = timeZone.toLowerCase();
+      const found = known.get(key) ?? look(timeZone);
+      known.set(key, found);
       return found;
     },
     origins: sources.map(({ source, release }) => ({ source, release })),
