@@ -69,7 +69,6 @@ export function createOwnerLink(
     rules({ number }) {
       const [whole, found] = [assembly, zones];
       assembly = createAssembly();
-      zones = new Map();
       // One set after another, in the order in which they came.
       compiling = compiling.then(() => compile(number, whole, found));
     },
