@@ -20,8 +20,8 @@ export type ToWorker =
       readonly components: readonly string[];
       readonly certificates: TlsPems | undefined;
     }
-  /** The time zones of a set of rules that has some, before its parts. */
-  | { readonly kind: 'zones'; readonly zones: ReadonlyMap<string, FoundZone> }
+  /** A time zone of a set of rules, before its parts: no two processes read other data. */
+  | { readonly kind: 'zone'; readonly name: string; readonly zone: FoundZone }
   /** A part of a set of rules; `rules` follows the last. */
   | { readonly kind: 'rules-part'; readonly chunk: ParsedChunk }
   | { readonly kind: 'rules'; readonly number: number }

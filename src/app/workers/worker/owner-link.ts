@@ -42,11 +42,11 @@ export function createOwnerLink(
   const health = createSnapshot<ServiceHealth>({ serving: false, down: ['start'], ignored: [] });
   const renewals = createMailbox<TlsPems>();
   let assembly = createAssembly();
-  let zones: ReadonlyMap<string, FoundZone> = new Map();
+  let zones = new Map<string, FoundZone>();
   let compiling = Promise.resolve();
 
   const compile = async (number: number, whole: typeof assembly, found: typeof zones) => {
-    // The owner sent all zones of the rules: no two processes read other data.
+    // The owner sent all zones of the rules.
     const findZone = (timeZone: string) => found.get(timeZone) as FoundZone;
     const { domains } = whole.parsed;
     rules.set(await inSlices(compileInSlices(domains, SLICE, { ...options, findZone })));
@@ -60,8 +60,8 @@ export function createOwnerLink(
     welcome({ components, certificates }) {
       start(components, certificatesOf(certificates));
     },
-    zones(message) {
-      zones = message.zones;
+    zone({ name, zone }) {
+      zones.set(name, zone);
     },
     'rules-part'({ chunk }) {
       assembly.add(chunk);
@@ -69,6 +69,7 @@ export function createOwnerLink(
     rules({ number }) {
       const [whole, found] = [assembly, zones];
       assembly = createAssembly();
+      zones = new Map();
       // One set after another, in the order in which they came.
       compiling = compiling.then(() => compile(number, whole, found));
     },

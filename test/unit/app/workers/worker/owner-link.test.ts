@@ -2,7 +2,6 @@ import { createOwnerLink } from '../../../../../src/app/workers/worker/owner-lin
 import type { FromWorker, ToWorker } from '../../../../../src/app/workers/messages';
 import { DEFAULT_REQUEST_BOUNDS } from '../../../../../src/core/decision/request';
 import { listLimits } from '../../../../../src/core/rules/dump';
-import type { FoundZone } from '../../../../../src/core/windows/zone-data';
 import { definitionsOf } from '../../../../support/rules';
 
 const HOUR = 3_600;
@@ -26,16 +25,14 @@ function start() {
 }
 
 /** A zone that lies so many hours east of UTC. */
-const zone = (hours: number): ReadonlyMap<string, FoundZone> =>
-  new Map([
-    [
-      'Europe/Berlin',
-      {
-        data: { changes: [], offsets: [hours * HOUR], yearly: undefined },
-        origin: { source: 'package', release: '2026f' },
-      },
-    ],
-  ]);
+const zone = (hours: number): ToWorker => ({
+  kind: 'zone',
+  name: 'Europe/Berlin',
+  zone: {
+    data: { changes: [], offsets: [hours * HOUR], yearly: undefined },
+    origin: { source: 'package', release: '2026f' },
+  },
+});
 
 const rulesOf = (timeZone: string | undefined): ToWorker => {
   const calendar = timeZone && { timeZone, weekStart: 'monday', monthStart: 1 };
@@ -49,11 +46,11 @@ const rulesOf = (timeZone: string | undefined): ToWorker => {
 
 it('compiles each set of rules with the zones that the owner sent before it', async () => {
   const { link, inForce } = start();
-  link.take({ kind: 'zones', zones: zone(5) });
+  link.take(zone(5));
   link.take(rulesOf('Europe/Berlin'));
   link.take({ kind: 'rules', number: 1 });
   // Before the first set is compiled.
-  link.take({ kind: 'zones', zones: zone(7) });
+  link.take(zone(7));
   link.take(rulesOf('Europe/Berlin'));
   link.take({ kind: 'rules', number: 2 });
   link.take(rulesOf(undefined));
