@@ -27,6 +27,7 @@ COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY proto ./proto
 COPY ui ./ui
+COPY zoneinfo ./zoneinfo
 COPY LICENSE NOTICE ./
 RUN ln -s /app/dist/src/bin/ratelimit.js /bin/ratelimit \
   && ln -s /app/dist/src/bin/ratelimit-client.js /bin/ratelimit-client \

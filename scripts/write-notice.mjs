@@ -32,13 +32,16 @@ const entries = Object.entries(packages)
     const lines = copyrightsOf(join(ROOT, path)).map((line) => `    ${line}\n`);
     return `${name} ${one.version}: ${licenceOf(path, one)}\n${lines.join('')}`;
   });
+// Written by write-zoneinfo.mjs.
+const zones = readFileSync(join(ROOT, 'zoneinfo/NOTICE'), 'utf8');
 const text = `Weir
 Licensed under the Apache License, Version 2.0; see LICENSE.
 
 It brings these packages along, each with its licence in its folder of node_modules.
 This file is written by \`node scripts/write-notice.mjs\`.
 
-${[...new Set(entries)].sort().join('')}`;
+${[...new Set(entries)].sort().join('')}
+${zones}`;
 
 if (process.argv.includes('--check')) {
   if (!existsSync(NOTICE) || readFileSync(NOTICE, 'utf8') !== text) {

@@ -56,6 +56,11 @@ function batchText({ batch }) {
   return `${rateText(batch.mean)} requests, largest ${numberText(batch.largest)}`;
 }
 
+/** What says where days and months begin; nothing where no rule has a calendar. */
+function zoneFacts({ timeZoneData }) {
+  return timeZoneData === undefined ? [] : [['Time zones', timeZoneData]];
+}
+
 /** Which rules are in force: instances with the same rules show the same. */
 function rulesFacts({ rulesVersion }) {
   if (rulesVersion === undefined) return [];
@@ -72,6 +77,7 @@ export function createFacts(list) {
       ...errorsOf(figures),
       ['Batch size', batchText(figures)],
       ...rulesFacts(figures),
+      ...zoneFacts(figures),
       ['Memory', `${numberText(figures.memoryBytes / 1_048_576)} MiB`],
     ];
     show(facts.map((fact) => [fact[0], fact]));

@@ -7,6 +7,7 @@ import type { App } from './compose/owner';
 import { ruleLoads } from './rules/rule-source';
 import { createSecretKeys } from './secrets/create-secret-keys';
 import { logStart, type Start } from './process/start';
+import { describeTimeZones, openTimeZones } from './rules/open-time-zones';
 import { startTracing } from './observe/start-tracing';
 
 /** The app of one process, with its clocks, its store, its source of rules and its traces. */
@@ -15,11 +16,12 @@ export function assembleAlone(start: Start): App & { readonly storeName: string 
   const registry = createRegistry();
   const deps = { clock: systemClock, monotonicMs, random: Math.random, logger };
   const store = chooseCounters(settings, { ...deps, statistics: registry });
-  logStart(start, { counters: store.description });
   const outages = createOutageLog(deps);
+  const { find: findZone, origins } = openTimeZones(settings, outages);
+  logStart(start, { counters: store.description, timeZones: describeTimeZones(origins) });
   const secretKeys = createSecretKeys(settings.secrets.keysFile, { ...deps, statistics: registry });
   const { tokens } = secretKeys;
-  const loads$ = ruleLoads(settings, { ...deps, outages, tokens });
+  const loads$ = ruleLoads(settings, { ...deps, outages, tokens, findZone });
   const tracing = startTracing(settings, { ...deps, statistics: registry, outages });
   const app = createApp(settings, {
     ...deps,

@@ -17,6 +17,7 @@ import { secretsTable } from './secrets';
 import { readServers } from './servers';
 import type { Read } from './setting';
 import { statisticsTable, toStatistics } from './statistics';
+import { timeZonesTable } from './time-zones';
 import { readTracing } from './tracing';
 import { toWorkers, workersTable } from './workers';
 import { toXds, xdsTable } from './xds';
@@ -43,6 +44,7 @@ export function toSettings(read: Read, env: Environment, misspelt: readonly Miss
     leases: read(leasesTable).values,
     decisionLog: read(decisionLogTable).values,
     secrets: read(secretsTable).values,
+    timeZones: read(timeZonesTable).values,
     responseHeaders: toResponseHeaders(read(responseHeadersTable)),
     ...stores,
     statistics: toStatistics(read(statisticsTable), env),

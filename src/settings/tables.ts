@@ -19,6 +19,7 @@ import { debugTable, grpcTable, grpcTlsTable, httpTable } from './servers';
 import { statisticsTable } from './statistics';
 import { kvstoreTable, perSecondStoreTable } from './store';
 import { perSecondSwitchTable, sharedStoreTable } from './store-shared';
+import { timeZonesTable } from './time-zones';
 import { tracingTable } from './tracing';
 import { workersTable } from './workers';
 import { xdsTable } from './xds';
@@ -48,6 +49,7 @@ export const SUBJECTS: readonly Subject[] = [
   subject('Decisions', 'some', decisionsTable),
   subject('Decision log', 'some', decisionLogTable),
   subject('Secret values', 'few', secretsTable),
+  subject('Time zones', 'few', timeZonesTable),
   subject('Response headers', 'some', responseHeadersTable),
   subject('Backend', 'most', backendTable, memoryTable),
   subject('Key-value store', 'most', kvstoreTable, sharedStoreTable),

@@ -5,6 +5,7 @@ import { readSource } from '../rule-sources/read-source';
 import { compileRules } from '../core/rules/compile';
 import type { DomainDefinition, LimitDefinition, RuleDefinition } from '../core/rules/definition';
 import type { Rules } from '../core/rules/rules';
+import type { FindZone } from '../core/windows/zone-data';
 import { TokenMaker } from '../platform/secret-keys/token-maker';
 
 /** Rules that the service would refuse: every mistake in them, one line each. */
@@ -17,11 +18,13 @@ export interface LoadOptions {
   /** Limits and bursts are multiplied by it, rounded up; undefined: they stay. */
   readonly sampleRate: number | undefined;
   readonly stdin: Readable;
+  /** Undefined: the runtime knows the zones of calendars. */
+  readonly findZone?: FindZone | undefined;
 }
 
 /** Reads and checks a directory of rules as the service does. Throws `RulesRefused`. */
 export async function loadRules(directory: string, options: LoadOptions): Promise<Rules> {
-  const { mergeDomains, sampleRate, stdin } = options;
+  const { mergeDomains, sampleRate, stdin, findZone } = options;
   const files = await readSource({ kind: 'directory', path: directory }, stdin);
   const merging = `-merge_domain_configs=${String(mergeDomains)}`;
   const checked = await checkRules([merging, '-config_dir', directory], () =>
@@ -32,7 +35,7 @@ export async function loadRules(directory: string, options: LoadOptions): Promis
   // Without the keys of the service, a secret value becomes a plain hash: two runs give the same report.
   const tokens = new TokenMaker(() => 0);
   const scaled = sampleRate === undefined ? domains : scale(domains, sampleRate);
-  return compileRules(scaled, { tokens });
+  return compileRules(scaled, { tokens, ...(findZone && { findZone }) });
 }
 
 /** Limits and bursts for a sampled log: at least 1, and a limit of 0 stays 0. */

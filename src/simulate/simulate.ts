@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { toDecisionRecord, type DecisionRecord } from '../core/decision/decision-record';
+import type { FindZone } from '../core/windows/zone-data';
 import { UsageError } from '../platform/errors';
 import { RunComparison, type Comparison } from './compare-runs';
 import { FigureSheet } from './figures';
@@ -23,10 +24,14 @@ export interface Streams {
 }
 
 /** `ratelimit-simulate`: 0, 1 for an error or where nothing is proved, with `-against` 3 when a decision changes. Never rejects. */
-export async function simulate(args: readonly string[], streams: Streams): Promise<number> {
+export async function simulate(
+  args: readonly string[],
+  streams: Streams,
+  findZone?: FindZone,
+): Promise<number> {
   try {
     const options = parseOptions(args);
-    if (options !== undefined) return await run(options, streams);
+    if (options !== undefined) return await run(options, streams, findZone);
     streams.stdout.write(USAGE);
     return 0;
   } catch (error) {
@@ -42,9 +47,14 @@ function toMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-async function run(options: SimulateOptions, streams: Streams): Promise<number> {
+async function run(
+  options: SimulateOptions,
+  streams: Streams,
+  findZone: FindZone | undefined,
+): Promise<number> {
   const { configDir, against } = options;
-  const load = (directory: string) => loadRules(directory, { ...options, stdin: streams.stdin });
+  const load = (directory: string) =>
+    loadRules(directory, { ...options, stdin: streams.stdin, findZone });
   const lines: string[] = [];
   const onDecision = (record: DecisionRecord) =>
     lines.push(`${JSON.stringify(toDecisionRecord(record))}\n`);

@@ -175,7 +175,16 @@ it('ends `npm start` with 0 when the service gets SIGTERM, and builds only after
   // In a copy: it builds, and what it writes anew is what the tests beside this one run. What was compiled comes along.
   const copy = join(folder, 'copy');
   await mkdir(copy);
-  const sources = ['package.json', 'tsconfig.json', 'src', 'streams', 'scripts', 'proto', 'ui'];
+  const sources = [
+    'package.json',
+    'tsconfig.json',
+    'src',
+    'streams',
+    'scripts',
+    'proto',
+    'ui',
+    'zoneinfo',
+  ];
   const names = [...sources, 'dist'].map((name) => join(ROOT, name));
   // To the nanosecond: the build looks at times of change.
   await run('cp', ['--archive', ...names, copy]);

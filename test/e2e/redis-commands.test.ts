@@ -32,6 +32,7 @@ const ALGORITHMS = /`algorithm`/;
 const BUDGETS = /`in_flight`/;
 const WITHOUT_SCRIPTS = /without scripts/;
 const LIMITS_FROM = /limits_from/;
+const TIME_ZONES = /`time_zone`/;
 const LOCAL_CACHE = /LocalCacheSizeInBytes/;
 const READING = /counters\/read/;
 const WRITING = /counters\/reset/;
@@ -47,6 +48,8 @@ descriptors:
     rate_limit: { unit: hour, requests_per_unit: 5, algorithm: gcra }
   - key: sliding
     rate_limit: { unit: hour, requests_per_unit: 5, algorithm: sliding_window }
+  - key: calendar
+    rate_limit: { unit: year, requests_per_unit: 5, calendar: true, time_zone: Europe/Berlin }
 `;
 const PLAIN_RULES = `
 domain: shop
@@ -133,7 +136,17 @@ it('the commands of the page are enough for all that the service does, and none 
   try {
     await redis.client.hset('plans', { b: '9' });
     const commands = commandsFor(
-      ...[EVERY, SCRIPTS, HOLD_BACK, ALGORITHMS, LIMITS_FROM, LOCAL_CACHE, READING, WRITING],
+      ...[
+        EVERY,
+        SCRIPTS,
+        HOLD_BACK,
+        ALGORITHMS,
+        LIMITS_FROM,
+        TIME_ZONES,
+        LOCAL_CACHE,
+        READING,
+        WRITING,
+      ],
     );
     const service = await startWith(redis, commands, {
       LocalCacheSizeInBytes: '1048576',

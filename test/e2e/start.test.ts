@@ -41,7 +41,7 @@ it('prints nothing to try where nobody sits, and says first what it is', async (
   expect(service.output()).not.toContain('curl');
   expect(service.output().split('\n')[0]).toMatch(
     new RegExp(
-      `level=warning msg="starting weir \\S+" node=v\\S+ rules=\\S+examples/config counters=(?:memory|"Redis at \\S+" workers=2)$`,
+      `level=warning msg="starting weir \\S+" node=v\\S+ rules=\\S+examples/config counters=(?:memory|"Redis at \\S+" workers=2) timeZones="20[^"]+"$`,
     ),
   );
 });

@@ -1,5 +1,7 @@
 import { createCalendar } from '../../src/core/windows/calendar';
-import { walkCalendarDays } from '../support/calendar-days';
+import { offsetsOf, type FindZone, type ZoneData } from '../../src/core/windows/zone-data';
+import { packageZones } from '../../src/zoneinfo/package-zones';
+import { walkCalendarDays, type CalendarDays } from '../support/calendar-days';
 
 const FROM = 0;
 const TO = Date.UTC(2100, 0, 1) / 1_000;
@@ -28,9 +30,28 @@ const ZONES = Intl.supportedValuesOf('timeZone').filter(
 );
 
 it.each(ZONES)('calendar days tile the time line from 1970 to 2100 in %s', (timeZone) => {
-  const { starts, changes } = walkCalendarDays(timeZone, FROM, TO);
+  expectTiles(timeZone, walkCalendarDays(timeZone, FROM, TO));
+});
+
+const ofPackage = packageZones();
+
+it.each(ZONES.filter((zone) => ofPackage.nameOf?.(zone) !== undefined))(
+  'so they do by the data of the package in %s',
+  (timeZone) => {
+    const data = ofPackage.read(timeZone) as ZoneData;
+    const days = walkCalendarDays(timeZone, FROM, TO, offsetsOf(data).at);
+    const origin = { source: 'package', release: ofPackage.release } as const;
+    expectTiles(timeZone, days, () => ({ data, origin }));
+  },
+);
+
+function expectTiles(
+  timeZone: string,
+  { starts, changes }: CalendarDays,
+  findZone?: FindZone,
+): void {
   const filled = starts.filter((start, index) => start !== starts[index + 1]);
-  const windowAt = createCalendar()({
+  const windowAt = createCalendar(findZone)({
     unit: 'DAY',
     timeZone,
     weekStart: 'monday',
@@ -56,4 +77,4 @@ it.each(ZONES)('calendar days tile the time line from 1970 to 2100 in %s', (time
       );
   }
   expect(filled.length).toBeGreaterThan(47_000);
-});
+}

@@ -13,8 +13,13 @@ export interface CalendarDays {
 
 const DAY = 86_400;
 
-export function walkCalendarDays(timeZone: string, from: number, to: number): CalendarDays {
-  const offsetAt = offsets(timeZone);
+/** By default the offsets are those of the runtime. */
+export function walkCalendarDays(
+  timeZone: string,
+  from: number,
+  to: number,
+  offsetAt = offsets(timeZone),
+): CalendarDays {
   const starts: number[] = [];
   const changes: number[] = [];
   let latest = Math.floor((from + offsetAt(from)) / DAY);

@@ -28,11 +28,13 @@ async function startScraped(env: Readonly<Record<string, string>>) {
   return { service, port };
 }
 
-/** A rule whose leases end at once. */
+/** A rule whose leases end at once, and one of a calendar. */
 const HELD = `
   - key: held
     rate_limit: { unit: hour, requests_per_unit: 1000000 }
     reserve: { lease: 1s }
+  - key: billed
+    rate_limit: { unit: month, requests_per_unit: 1, calendar: true, time_zone: Europe/Berlin }
 `;
 
 /**

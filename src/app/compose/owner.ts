@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Observable } from 'rxjs';
+import { EMPTY, type Observable } from 'rxjs';
 import { createSnapshot } from '../../../streams';
 import type { Clock, LimitsFrom } from '../../core/ports';
 import type { Rules } from '../../core/rules/rules';
@@ -21,6 +21,7 @@ import { createLiveSource } from '../observe/live-source';
 import { createConnectionLimits, listenAll, untilFirst } from '../process/open-ports';
 import type { OutageLog } from '../outage-log';
 import { ruleSourceKind } from '../rules/rule-source';
+import { timeZoneDataText, watchTimeZones } from '../rules/watch-time-zones';
 import type { SecretKeys } from '../secrets/create-secret-keys';
 import { openKeyCheck } from '../secrets/open-key-check';
 import { createCertificates } from '../tls/create-certificates';
@@ -79,6 +80,12 @@ export function createOwner(
   const checking = createChecksActor(settings, { statistics: registry, logger, outages, clock });
   const { checks } = checking;
   const keys = openKeyCheck(settings, { ...deps, rules, statistics: registry });
+  const timeZones = watchTimeZones({
+    ...{ rules, statistics: registry, outages, logger },
+    keyPrefix: settings.decisions.cacheKeyPrefix,
+    noteVersions: operatorStore?.noteVersions,
+    connected$: operatorStore?.connected$ ?? EMPTY,
+  });
   const health = createHealthActor(
     {
       stores: store.connections,
@@ -112,7 +119,10 @@ export function createOwner(
   const debug = createDebugPort(settings, {
     ...{ ...deps, limits, rules, rulesVersion },
     workerProfiles: deciders.profiles,
-    live: createLiveSource({ live, health, store, troubles, clock, rulesVersion, adminApi }),
+    live: createLiveSource({
+      ...{ live, health, store, troubles, clock, rulesVersion, adminApi },
+      timeZoneData: () => timeZoneDataText(rules.current),
+    }),
     admin: createAdmin(settings, {
       ...{ ...deps, rules, whyNoRules, rulesVersion, live, workerCount },
       lastLoad: loading.lastLoad,
@@ -131,6 +141,7 @@ export function createOwner(
     loading,
     checking,
     keys,
+    timeZones,
     troubles,
     deciders,
     statistics,
@@ -147,6 +158,7 @@ export function createOwner(
     loading.close();
     checking.close();
     keys.close();
+    timeZones.close();
     health.close();
     await Promise.all([statistics.close(), deciders.closeTraces()]);
     outages.close();

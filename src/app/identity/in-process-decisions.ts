@@ -11,6 +11,7 @@ import { createDecisionsActor } from '../compose/decisions';
 import { createRulesActor } from '../rules/rules';
 import { chooseCounters } from '../store/store';
 import { createOutageLog } from '../outage-log';
+import { openTimeZones } from '../rules/open-time-zones';
 import { ruleLoads, ruleSourceKind } from '../rules/rule-source';
 import { createSecretKeys } from '../secrets/create-secret-keys';
 import { createWaitingRequests } from './waiting-requests';
@@ -27,10 +28,11 @@ export function createInProcessDecisions(settings: Settings, logger: Logger): In
   const registry = createRegistry();
   const deps = { clock: systemClock, monotonicMs, random: Math.random, logger };
   const outages = createOutageLog(deps);
+  const { find: findZone } = openTimeZones(settings, outages);
   const store = chooseCounters(settings, { ...deps, statistics: registry });
   const secretKeys = createSecretKeys(settings.secrets.keysFile, { ...deps, statistics: registry });
   const loading = createRulesActor(
-    ruleLoads(settings, { ...deps, outages, tokens: secretKeys.tokens }),
+    ruleLoads(settings, { ...deps, outages, tokens: secretKeys.tokens, findZone }),
     { statistics: registry, logger, outages, clock: systemClock },
     { startsWithoutRules: false, source: ruleSourceKind(settings) },
   );

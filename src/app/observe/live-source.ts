@@ -15,6 +15,8 @@ export interface LiveSourceDeps {
   readonly troubles: Pick<Troubles, 'list'>;
   readonly clock: Clock;
   readonly rulesVersion: RulesActor['version'];
+  /** Which time zone data calendars follow; undefined: there are none. */
+  readonly timeZoneData: () => string | undefined;
   /** ADMIN_API. */
   readonly adminApi: AdminSettings['api'];
 }
@@ -27,6 +29,7 @@ export function createLiveSource({
   troubles,
   clock,
   rulesVersion,
+  timeZoneData,
   adminApi,
 }: LiveSourceDeps): EventSource {
   const startedSeconds = clock();
@@ -52,6 +55,7 @@ export function createLiveSource({
       serving: health.status.current.serving,
       troubles: troubles.list(),
       rulesVersion: rulesVersion(),
+      timeZoneData: timeZoneData(),
       adminApi,
       storeName: store.description,
       storeConnected: health.connected.current,

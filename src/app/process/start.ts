@@ -14,7 +14,11 @@ export interface Start {
 /** The first lines of the log: warnings, so that they are there at the default level. */
 export function logStart(
   { settings, warnings, logger }: Start,
-  facts: { readonly counters: string; readonly workers?: number },
+  facts: {
+    readonly counters: string;
+    readonly timeZones: string;
+    readonly workers?: number;
+  },
 ): void {
   const { store, perSecondStore } = settings;
   logger.warn(`starting weir ${packageVersion()}`, {

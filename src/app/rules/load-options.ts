@@ -3,6 +3,7 @@ import type { LimitOptions } from '../../core/rules/compile-limit';
 import type { DomainDefinition } from '../../core/rules/definition';
 import type { StoreAbilities } from '../../core/rules/parse/store-abilities';
 import type { Rules } from '../../core/rules/rules';
+import type { FindZone } from '../../core/windows/zone-data';
 import type { Tokens } from '../../core/rules/secrets';
 import type { Settings } from '../../settings/settings';
 
@@ -36,6 +37,7 @@ export function toLimitOptions({ decisions, leases, backend }: Settings): LimitO
 
 export interface CompileDeps {
   readonly tokens: Tokens;
+  readonly findZone: FindZone;
   /** Told what each set of rules was compiled from. */
   readonly onCompiled?: ((rules: Rules, domains: readonly DomainDefinition[]) => void) | undefined;
 }
@@ -44,12 +46,13 @@ export interface CompileDeps {
 export function createCompile(
   sliceSize: number,
   settings: Settings,
-  { tokens, onCompiled }: CompileDeps,
+  { tokens, findZone, onCompiled }: CompileDeps,
 ) {
   return function* (domains: readonly DomainDefinition[]): Generator<void, Rules> {
     const rules = yield* compileInSlices(domains, sliceSize, {
       ...toLimitOptions(settings),
       tokens,
+      findZone,
     });
     onCompiled?.(rules, domains);
     return rules;

@@ -3,6 +3,7 @@ import { turnWindow } from '../../../streams';
 import type { CounterPlace, Statistics } from '../../core/ports';
 import { withCircuitBreaker } from '../../counters/circuit-breaker/circuit-breaker';
 import { claimText, type Claim } from '../../counters/redis/claim';
+import { noteVersions, type VersionNote } from '../../counters/redis/version-notes';
 import type {
   RedisCountersDeps,
   RedisCountersOptions,
@@ -104,6 +105,7 @@ export function openRedisStore(
     hanging: () => (breakers.areOpen() ? [STORE] : []),
     description,
     claim: (claim: Claim) => claimText(counters, claim),
+    noteVersions: (note: VersionNote) => noteVersions(counters, note),
   };
 }
 

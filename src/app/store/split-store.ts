@@ -41,6 +41,7 @@ export function splitStore(others: RedisStore, perSecond: RedisStore, logger: Lo
     ],
     whyAway: () => others.whyAway() ?? perSecond.whyAway(),
     claim: others.claim,
+    noteVersions: others.noteVersions,
     scriptStores: [
       { ...others.scripts, counts: 'others' as const },
       { ...perSecond.scripts, counts: 'per-second' as const },

@@ -14,6 +14,7 @@ import type { ReadFields } from '../../counters/limits-from/create-limits-from';
 import { createMemoryCounters } from '../../counters/memory/create-memory-counters';
 import type { OverLimitCache } from '../../counters/over-limit-cache';
 import type { Claim } from '../../counters/redis/claim';
+import type { VersionNote } from '../../counters/redis/version-notes';
 import type { OnForget } from '../../counters/redis/options';
 import type { PublishInvalidation } from '../../counters/with-over-limit-cache';
 import { readHeapLimit } from '../../platform/heap-limit';
@@ -60,6 +61,8 @@ export interface OperatorStore {
   readonly readFields?: ReadFields;
   /** Undefined: instances cannot compare texts in this store. */
   readonly claim?: ((claim: Claim) => Promise<string>) | undefined;
+  /** Writes versions, and returns those of all instances; undefined as well. */
+  readonly noteVersions?: ((note: VersionNote) => Promise<readonly string[]>) | undefined;
 }
 
 /** A Redis as far as scripts go. */

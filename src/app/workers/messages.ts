@@ -1,4 +1,5 @@
 import type { CheckSet } from '../../request-maps/check/check';
+import type { FoundZone } from '../../core/windows/zone-data';
 import type { ParsedChunk } from '../../rule-sources/loader/chunks';
 import type { Differences } from '../../stats/differences';
 import type { LiveFigures } from '../../stats/dashboard/live-figures';
@@ -19,6 +20,8 @@ export type ToWorker =
       readonly components: readonly string[];
       readonly certificates: TlsPems | undefined;
     }
+  /** A time zone of a set of rules, before its parts: no two processes read other data. */
+  | { readonly kind: 'zone'; readonly name: string; readonly zone: FoundZone }
   /** A part of a set of rules; `rules` follows the last. */
   | { readonly kind: 'rules-part'; readonly chunk: ParsedChunk }
   | { readonly kind: 'rules'; readonly number: number }

@@ -79,6 +79,8 @@ export interface LimitExplanation extends Pick<
 > {
   /** The limit in words where it is more than hits per unit: `600 per 5 minutes, bursts of 20`. */
   readonly words?: string;
+  /** Of calendar periods, the data that they follow: `2026f of Weir`. */
+  readonly timeZoneData?: string;
   readonly limits?: readonly EntryExplanation[];
   readonly shadowMode: boolean;
   readonly quotaMode: boolean;

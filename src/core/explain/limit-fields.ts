@@ -1,4 +1,4 @@
-import { describeEntry, limitWords, unitOf } from '../rules/describe-limit';
+import { describeEntry, limitWords, unitOf, zoneDataText } from '../rules/describe-limit';
 import { isHolding, type BudgetLimits, type RuleLimit } from '../rules/rules';
 import type { EntryExplanation, LimitExplanation } from './explanation';
 
@@ -8,9 +8,11 @@ export function limitFields(
 ): Omit<LimitExplanation, 'source' | 'at' | 'limitsFrom'> {
   const { shadowMode, quotaMode, name, budget } = limit;
   const told = budget?.entries.find(({ current }) => current === limit.current) ?? limit;
+  const timeZoneData = zoneDataText(limit);
   return {
     ...rateOf(told),
     ...limitWords(limit),
+    ...(timeZoneData !== undefined && { timeZoneData }),
     ...(budget !== undefined && { limits: entryFields(budget) }),
     shadowMode,
     quotaMode,

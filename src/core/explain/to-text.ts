@@ -61,6 +61,7 @@ function limitLine({ requestsPerUnit, unit, words, at, ...limit }: LimitExplanat
     ...(limit.quotaMode ? ['quota mode'] : []),
     ...(limit.source === undefined ? [] : ['of the request itself']),
     ...(limit.limitsFrom === undefined ? [] : [sourceText(limit.limitsFrom)]),
+    ...(limit.timeZoneData === undefined ? [] : [`time zones ${limit.timeZoneData}`]),
     ...(at === undefined ? [] : [at]),
   ];
   const text = words ?? `${String(requestsPerUnit)} per ${unit.toLowerCase()}`;

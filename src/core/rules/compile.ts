@@ -3,11 +3,14 @@ import type { DomainDefinition, RuleDefinition, RulePlace } from './definition';
 import { createPeriods } from './period';
 import type { DomainRules, RuleNode, Rules } from './rules';
 import type { Tokens, SecretKind, Secrets } from './secrets';
+import type { FindZone, FoundZone } from '../windows/zone-data';
 import { addRule, finishLevel, type TreeDraft, type Draft } from './tree-draft';
 
 export interface CompileOptions extends LimitOptions {
   /** Rules with secret keys need them. */
   readonly tokens?: Tokens;
+  /** Undefined: the runtime knows the zones of calendars. */
+  readonly findZone?: FindZone;
 }
 
 /** To find the first window of a time zone costs as much as this many entries. */
@@ -31,7 +34,9 @@ export function* compileInSlices(
   sliceSize: number,
   options: CompileOptions = {},
 ): Generator<void, Rules> {
-  const maker: LimitMaker = { ...options, periodOf: createPeriods() };
+  const zones = new Map<string, FoundZone>();
+  const findZone = noteZones(options.findZone, zones);
+  const maker: LimitMaker = { ...options, periodOf: createPeriods(findZone) };
   const secrets = findSecrets(domains, options.tokens);
   const compiled = new Map<string, DomainRules>();
   const places = new Map<RuleNode, RulePlace>();
@@ -71,7 +76,17 @@ export function* compileInSlices(
       secrets,
     });
   }
-  return { domains: compiled, ...found, places, secrets };
+  return { domains: compiled, ...found, places, secrets, zones };
+}
+
+/** Keeps each zone that is found. */
+function noteZones(find: FindZone | undefined, zones: Map<string, FoundZone>) {
+  if (find === undefined) return undefined;
+  return (timeZone: string): FoundZone => {
+    const found = zones.get(timeZone) ?? find(timeZone);
+    zones.set(timeZone, found);
+    return found;
+  };
 }
 
 function noteLimit(

@@ -2,6 +2,7 @@ import { slots } from '../budgets/slots';
 import { kindOf } from '../kinds/kinds';
 import { UNIT_SECONDS } from '../units';
 import type { CalendarPeriod } from '../windows/calendar';
+import { originText } from '../windows/zone-data';
 import { toUnitCount, windowSeconds, type UnitCount } from '../windows/length';
 import { describeBudget, type EntryText } from './describe-budget';
 import type { LimitDefinition } from './definition';
@@ -109,6 +110,13 @@ function spanText(limit: RuleLimit): string {
 /** The words of a limit that is more than hits per unit, for answers in JSON. */
 export function limitWords(limit: RuleLimit): { readonly words?: string } {
   return isPlain(limit) ? {} : { words: describeLimit(limit) };
+}
+
+/** Which data say where the calendar periods of a rule begin: `2026f of Weir`; undefined: it has none. */
+export function zoneDataText(limit: RuleLimit): string | undefined {
+  const limits = limit.budget?.entries ?? [limit];
+  const origins = limits.flatMap(({ calendar }) => calendar?.origin ?? []).map(originText);
+  return origins.length === 0 ? undefined : [...new Set(origins)].join(' and ');
 }
 
 function countingText({ gate, limitsFrom }: RuleLimit): readonly string[] {

@@ -1,4 +1,4 @@
-import { describeLimit, isPlain, unitOf } from './describe-limit';
+import { describeLimit, isPlain, unitOf, zoneDataText } from './describe-limit';
 import type { RuleLevel, RuleLimit, RuleNode, Rules } from './rules';
 
 /** A limit and the path of keys and values that leads to it: `shop.user_ann.path`. */
@@ -14,7 +14,8 @@ export interface LimitPlace {
  * `shop.user_ann.path: unit=HOUR requests_per_unit=2, shadow_mode: false, quota_mode: false`; of a rule with several limits
  * `unit=… requests_per_unit=…` for each, in the order of the rule; of a limit
  * that is more than hits per unit also in words: `, limit: 600 per 5 minutes, bursts of 20`, and of a domain that says so
- * `, charge: together`, of one whose hits are leased `, leased: true`.
+ * `, charge: together`, of one whose hits are leased `, leased: true`, of a calendar which data its time zone is read from:
+ * `, time_zone_data: 2026f of Weir`.
  */
 export function dumpRules(rules: Rules): readonly string[] {
   return listLimits(rules).map(dumpLimit);
@@ -32,8 +33,10 @@ export function listLimits(rules: Rules): readonly LimitPlace[] {
 
 export function dumpLimit({ path, limit, isChargedTogether }: LimitPlace): string {
   const rates = (limit.budget?.entries ?? [limit]).map(rateOf).join(' ');
+  const zoneData = zoneDataText(limit);
+  const zones = zoneData === undefined ? '' : `, time_zone_data: ${zoneData}`;
   const words = isPlain(limit) ? '' : `, limit: ${describeLimit(limit)}`;
-  return `${path}: ${rates}, shadow_mode: ${String(limit.shadowMode)}, quota_mode: ${String(limit.quotaMode)}${words}${isChargedTogether ? ', charge: together' : ''}${limit.isLeased === true ? ', leased: true' : ''}`;
+  return `${path}: ${rates}, shadow_mode: ${String(limit.shadowMode)}, quota_mode: ${String(limit.quotaMode)}${words}${isChargedTogether ? ', charge: together' : ''}${limit.isLeased === true ? ', leased: true' : ''}${zones}`;
 }
 
 function rateOf(limit: RuleLimit): string {

@@ -7,6 +7,7 @@ import {
   windowSeconds,
   type WindowAt,
 } from '../windows/length';
+import type { FindZone } from '../windows/zone-data';
 import type { LimitDefinition } from './definition';
 
 /** The period of a rule, ready to be used. */
@@ -23,8 +24,8 @@ export interface Period {
 }
 
 /** The periods of one rule set: rules of equal periods share the window that was found last. */
-export function createPeriods(): (limit: LimitDefinition) => Period {
-  const calendarWindows = createCalendar();
+export function createPeriods(findZone?: FindZone): (limit: LimitDefinition) => Period {
+  const calendarWindows = createCalendar(findZone);
   const byLength = new Map<number, WindowAt>();
 
   const windowsOf = (seconds: number): WindowAt => {
@@ -38,7 +39,12 @@ export function createPeriods(): (limit: LimitDefinition) => Period {
   return ({ unit = 'SECOND', unitMultiplier = 1, calendar }) => {
     if (calendar !== undefined) {
       // The parser takes no other unit beside `calendar`.
-      const period = { ...calendar, unit: unit as CalendarUnit, multiplier: unitMultiplier };
+      const period = {
+        ...calendar,
+        unit: unit as CalendarUnit,
+        multiplier: unitMultiplier,
+        origin: findZone?.(calendar.timeZone).origin,
+      };
       const windowAt = calendarWindows(period);
       return { unit, multiplier: unitMultiplier, seconds: undefined, windowAt, calendar: period };
     }

@@ -3,6 +3,7 @@ import type { Gate } from '../kinds/kind';
 import type { Unit } from '../units';
 import type { CalendarPeriod } from '../windows/calendar';
 import type { WindowAt } from '../windows/length';
+import type { FoundZone } from '../windows/zone-data';
 import type { KeyTemplate } from './key-template';
 import type { LimitsFromDefinition, OnStoreError, RulePlace } from './definition';
 import type { Secrets } from './secrets';
@@ -140,4 +141,6 @@ export interface Rules {
   readonly places: ReadonlyMap<RuleNode, RulePlace>;
   /** Undefined when no key is secret. */
   readonly secrets?: Secrets | undefined;
+  /** The zones of its calendars, by name; empty where the runtime alone knows them. */
+  readonly zones?: ReadonlyMap<string, FoundZone>;
 }

@@ -1,24 +1,30 @@
 import { toCivilDate, toDayNumber } from './days';
 import { keepWindow, type WindowAt, type WindowSpan } from './length';
 import { createTimeZone, type TimeZone } from './time-zone';
+import type { FindZone, ZoneOrigin } from './zone-data';
 
 /** A period of the calendar, as a rule says it (`calendar: true`). */
 export interface CalendarPeriod {
   readonly unit: CalendarUnit;
-  /** An IANA name that the runtime knows. */
+  /** An IANA name that the runtime, or newer data, know. */
   readonly timeZone: string;
   readonly weekStart: WeekStart;
   /** First day of a month, 1 to 28. */
   readonly monthStart: number;
   /** Months of a period, counted from January: 1, 2, 3, 4 or 6; 1 for other units. */
   readonly multiplier: number;
+  /** Of the data of its zone; undefined: the runtime's, whichever they are. */
+  readonly origin?: ZoneOrigin | undefined;
 }
 
 export type CalendarUnit = 'DAY' | 'WEEK' | 'MONTH' | 'YEAR';
 export type WeekStart = 'monday' | 'sunday' | 'saturday';
 
-/** The windows of a rule set: rules of equal periods share them, and periods of a zone share its clock. */
-export function createCalendar(): (period: CalendarPeriod) => WindowAt {
+/**
+ * The windows of a rule set: rules of equal periods share them, and periods of a zone share its clock. Without `findZone` all
+ * zones are those of the runtime.
+ */
+export function createCalendar(findZone?: FindZone): (period: CalendarPeriod) => WindowAt {
   const zones = new Map<string, TimeZone>();
   const known = new Map<string, WindowAt>();
   return (period) => {
@@ -26,7 +32,7 @@ export function createCalendar(): (period: CalendarPeriod) => WindowAt {
     const name = [unit, timeZone, weekStart, monthStart, multiplier].join(' ');
     const found = known.get(name);
     if (found !== undefined) return found;
-    const zone = zones.get(timeZone) ?? createTimeZone(timeZone);
+    const zone = zones.get(timeZone) ?? createTimeZone(timeZone, findZone?.(timeZone).data);
     zones.set(timeZone, zone);
     const windowAt = keepWindow((nowSeconds) => calendarWindow(zone, period, nowSeconds));
     known.set(name, windowAt);

@@ -1,11 +1,12 @@
 import { toDayNumber } from './days';
+import { offsetsOf, type FoundZone, type ZoneOffsets } from './zone-data';
 
 const DAY_SECONDS = 86_400;
 
 /** No zone has been further from UTC than this since 1970. */
-const MAX_OFFSET_SECONDS = 16 * 3_600;
+export const MAX_OFFSET_SECONDS = 16 * 3_600;
 
-/** Two changes of a zone's clock lie further apart. */
+/** Two changes of a zone that the runtime knows lie further apart. */
 const STEP_SECONDS = 4 * 3_600;
 
 /** Whether this runtime knows a zone of this IANA name. */
@@ -20,11 +21,37 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** Throws a RangeError when the runtime does not know the zone. */
-export function createTimeZone(name: string) {
+/** Without data, by the runtime: throws a RangeError when it does not know the zone. */
+export function createTimeZone(name: string, data?: FoundZone['data']) {
+  const offsets = data === undefined ? offsetsOfRuntime(name) : offsetsOf(data);
+  return {
+    /** Days from 1970-01-01 to the local date at a Unix second. */
+    dayAt: (second: number) => Math.floor((second + offsets.at(second)) / DAY_SECONDS),
+    /**
+     * The first second at which the local date is that day or, where the zone left it out, a later one. A clock that goes
+     * back over midnight shows a date twice: the first time counts.
+     */
+    startOfDay: (dayNumber: number) => {
+      const midnight = dayNumber * DAY_SECONDS;
+      let from = midnight - MAX_OFFSET_SECONDS;
+      for (;;) {
+        const offset = offsets.at(from);
+        const end = offsets.staysUntil(from);
+        const start = Math.max(from, midnight - offset);
+        if (start < end) return start;
+        from = end;
+      }
+    },
+  };
+}
+
+/** What the clocks of a place show. */
+export type TimeZone = ReturnType<typeof createTimeZone>;
+
+function offsetsOfRuntime(name: string): ZoneOffsets {
   const format = formatOf(name);
 
-  const offsetAt = (second: number): number => {
+  const read = (second: number): number => {
     const shown = format
       .format(second * 1_000)
       .split(/\D+/)
@@ -32,6 +59,19 @@ export function createTimeZone(name: string) {
     const [month = 0, day = 0, year = 0, hours = 0, minutes = 0, seconds = 0] = shown;
     const days = toDayNumber({ year, month, day });
     return days * DAY_SECONDS + hours * 3_600 + minutes * 60 + seconds - second;
+  };
+
+  // Where one span ends the next begins: of the two moments that were asked for last, one is asked for again.
+  let [last, beforeLast] = [
+    { second: NaN, offset: 0 },
+    { second: NaN, offset: 0 },
+  ];
+  const offsetAt = (second: number): number => {
+    if (last.second === second) return last.offset;
+    if (beforeLast.second === second) return beforeLast.offset;
+    beforeLast = last;
+    last = { second, offset: read(second) };
+    return last.offset;
   };
 
   /** The first second after `from`, where the offset is another, that has the offset of `to`. */
@@ -47,31 +87,13 @@ export function createTimeZone(name: string) {
   };
 
   return {
-    /** Days from 1970-01-01 to the local date at a Unix second. */
-    dayAt: (second: number) => Math.floor((second + offsetAt(second)) / DAY_SECONDS),
-    /**
-     * The first second at which the local date is that day or, where the zone left it out, a later one. A clock that goes
-     * back over midnight shows a date twice: the first time counts.
-     */
-    startOfDay: (dayNumber: number) => {
-      const midnight = dayNumber * DAY_SECONDS;
-      let from = midnight - MAX_OFFSET_SECONDS;
-      let offset = offsetAt(from);
-      for (;;) {
-        const to = from + STEP_SECONDS;
-        const nextOffset = offsetAt(to);
-        const end = nextOffset === offset ? to : changeBetween(from, to);
-        const start = Math.max(from, midnight - offset);
-        if (start < end) return start;
-        from = end;
-        offset = nextOffset;
-      }
+    at: offsetAt,
+    staysUntil: (from) => {
+      const to = from + STEP_SECONDS;
+      return offsetAt(to) === offsetAt(from) ? to : changeBetween(from, to);
     },
   };
 }
-
-/** What the clocks of a place show. */
-export type TimeZone = ReturnType<typeof createTimeZone>;
 
 function formatOf(timeZone: string): Intl.DateTimeFormat {
   return new Intl.DateTimeFormat('en-US-u-ca-gregory-nu-latn', {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { DEFAULT_REQUEST_BOUNDS } from '../../core/decision/request';
 import type { ParsedRules, RuleDefinition } from '../../core/rules/definition';
+import type { FindZone } from '../../core/windows/zone-data';
 import { isError, problemText, type RuleProblem, describePlace, WHOLE } from '../../fields/problem';
 import { systemClock } from '../../platform/clock';
 import { toReason } from '../../platform/errors';
@@ -30,6 +31,7 @@ export type ReadRules = (source: RuleInput) => Promise<RuleFiles>;
 export async function checkRules(
   args: readonly string[],
   readRules: ReadRules,
+  findZone?: FindZone,
 ): Promise<CheckOutcome> {
   const options = parseCheckOptions(args);
   if (options.kind === 'help') return { exitCode: 0, lines: [USAGE], errorLines: [] };
@@ -38,7 +40,10 @@ export async function checkRules(
   }
   const keys = readKeys(options.keyFile);
   if (typeof keys === 'string') return { exitCode: 1, lines: [keys], errorLines: [] };
-  const parts = [await checkSource(options, keys, readRules), await checkChecks(options)];
+  const parts = [
+    await checkSource(options, { keys, readRules, findZone }),
+    await checkChecks(options),
+  ];
   const lines = parts.flatMap((part) => part.lines);
   const mistakes = parts.reduce((sum, part) => sum + part.mistakes, 0);
   if (mistakes === 0) {
@@ -59,10 +64,15 @@ interface Part {
 
 const NOTHING: Part = { lines: [], mistakes: 0, good: [] };
 
+interface CheckDeps {
+  readonly keys: readonly SecretKey[] | undefined;
+  readonly readRules: ReadRules;
+  readonly findZone: FindZone | undefined;
+}
+
 async function checkSource(
   options: Options,
-  keys: readonly SecretKey[] | undefined,
-  readRules: ReadRules,
+  { keys, readRules, findZone }: CheckDeps,
 ): Promise<Part> {
   const { source, strict, explain } = options;
   if (source === undefined) return NOTHING;
@@ -72,7 +82,10 @@ async function checkSource(
   const part = toPart(found, strict, source.kind === 'directory' ? source.path : '');
   if (part.mistakes > 0) return part;
   const tokens = new TokenMaker(systemClock, keys);
-  const good = explain === undefined ? [summarize(parsed)] : explainRules(parsed, explain, tokens);
+  const good =
+    explain === undefined
+      ? [summarize(parsed)]
+      : explainRules(parsed, explain, { tokens, ...(findZone && { findZone }) });
   return { ...part, good };
 }
 

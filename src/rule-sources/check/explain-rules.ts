@@ -7,11 +7,11 @@ import {
 import { limitFields } from '../../core/explain/limit-fields';
 import { descriptorLines } from '../../core/explain/to-text';
 import type { Entry } from '../../core/model';
-import { compileRules } from '../../core/rules/compile';
+import { compileRules, type CompileOptions } from '../../core/rules/compile';
 import type { ParsedRules } from '../../core/rules/definition';
 import { matchDescriptor } from '../../core/rules/match';
 import type { DomainRules, RuleNode, Rules } from '../../core/rules/rules';
-import { takeTokens, type Tokens } from '../../core/rules/secrets';
+import { takeTokens } from '../../core/rules/secrets';
 import { finish } from '../../core/steps';
 
 /** What is to be explained without a service. */
@@ -24,9 +24,9 @@ export interface ExplainQuestion {
 export function explainRules(
   { domains }: ParsedRules,
   { domain, descriptors }: ExplainQuestion,
-  tokens: Tokens,
+  options: Required<Pick<CompileOptions, 'tokens'>> & Pick<CompileOptions, 'findZone'>,
 ): readonly string[] {
-  const rules = compileRules(domains, { tokens });
+  const rules = compileRules(domains, options);
   const { secrets } = rules;
   const found = rules.domains.get(domain);
   const asked =

@@ -101,6 +101,8 @@ it('shows every limit of a list, what is open and for how long a key is blocked,
   expect(await limit.textContent()).toMatch(
     /^50,000 per calendar day, 90,000 per hour .+ in flight/,
   );
+  const zones = page.locator('#facts > div', { hasText: 'Time zones' });
+  expect(await zones.textContent()).toMatch(/^Time zones20\d\d[a-z]+ of (?:Weir|Node|the system)$/);
   for (const width of [1400, 700, 390]) {
     await page.setViewportSize({ width, height: 900 });
     expect([width, await page.evaluate(OVERLAPPING)]).toEqual([width, []]);

@@ -138,6 +138,7 @@ const CASES: readonly Case[] = [
   ['LEASE_MAX_BYTES', 16_777_216, '0', 0, '16MiB'],
 
   ['SECRET_KEYS_FILE', undefined, '/etc/a b.keys', '/etc/a b.keys', 'a\nb'],
+  ['TZDIR', undefined, '/opt/zoneinfo', '/opt/zoneinfo', 'a\nb'],
 
   flag('LIMIT_RESPONSE_HEADERS_ENABLED', false),
   ['LIMIT_LIMIT_HEADER', 'RateLimit-Limit', 'X-Limit', 'X-Limit', 'X Limit'],

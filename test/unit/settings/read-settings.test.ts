@@ -78,6 +78,7 @@ describe('settings', () => {
       },
       leases: { mode: 'off', timeMs: 100, share: 0.5, minRate: 20, maxBytes: 16_777_216 },
       secrets: { keysFile: undefined },
+      timeZones: { folder: undefined },
       responseHeaders: {
         enabled: false,
         limit: 'RateLimit-Limit',

@@ -56,6 +56,7 @@ export function createRuleRelay(
 
   const send = (slot: Slot, { number, load }: RuleSet): void => {
     sentMs.set(slot.worker, monotonicMs());
+    for (const [name, zone] of load.rules.zones ?? []) slot.send({ kind: 'zone', name, zone });
     const parsed = { domains: definitionsOf(load.rules), problems: [] };
     for (const chunk of toChunks(parsed, CHUNK_SIZE)) slot.send({ kind: 'rules-part', chunk });
     slot.send({ kind: 'rules', number });

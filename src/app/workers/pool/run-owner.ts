@@ -11,6 +11,7 @@ import { describeStores } from '../../store/describe-store';
 import type { Deciders } from '../../compose/decider';
 import { createOutageLog, type OutageLog } from '../../outage-log';
 import { createOwner, type App } from '../../compose/owner';
+import { describeTimeZones, openTimeZones } from '../../rules/open-time-zones';
 import { ruleLoads } from '../../rules/rule-source';
 import { createSecretKeys } from '../../secrets/create-secret-keys';
 import { logStart, type Start } from '../../process/start';
@@ -28,16 +29,20 @@ export function assembleOwner(
 ): App & { readonly storeName: string } {
   const { settings, logger } = start;
   const { names: storeNames, description: storeDescription } = describeStores(settings);
-  logStart(start, { counters: storeDescription, workers: plan.count });
   const clock = systemClock;
   const registry = createRegistry({ refresh: () => pool.collect() });
   const outages = createOutageLog({ logger, monotonicMs });
+  const { find: findZone, origins } = openTimeZones(settings, outages);
+  logStart(start, {
+    ...{ counters: storeDescription, workers: plan.count },
+    timeZones: describeTimeZones(origins),
+  });
   const definitions = new WeakMap<Rules, readonly DomainDefinition[]>();
   const secretKeys = createSecretKeys(settings.secrets.keysFile, {
     ...{ clock, logger, statistics: registry },
   });
   const { tokens } = secretKeys;
-  const source = { clock, random: Math.random, logger, outages, tokens };
+  const source = { clock, random: Math.random, logger, outages, tokens, findZone };
   const operatorStore = createOperatorStore(settings, {
     ...{ ...source, monotonicMs, statistics: registry },
   });

@@ -1,6 +1,7 @@
 import { createMailbox, createSnapshot } from '../../../../streams';
 import { compileInSlices, type CompileOptions } from '../../../core/rules/compile';
 import type { Rules } from '../../../core/rules/rules';
+import type { FoundZone } from '../../../core/windows/zone-data';
 import type { RequestBounds } from '../../../core/decision/request';
 import type { CheckSet } from '../../../request-maps/check/check';
 import { parseCheckFiles } from '../../../rule-sources/check-files';
@@ -41,10 +42,14 @@ export function createOwnerLink(
   const health = createSnapshot<ServiceHealth>({ serving: false, down: ['start'], ignored: [] });
   const renewals = createMailbox<TlsPems>();
   let assembly = createAssembly();
+  let zones = new Map<string, FoundZone>();
   let compiling = Promise.resolve();
 
-  const compile = async (number: number, { parsed }: typeof assembly): Promise<void> => {
-    rules.set(await inSlices(compileInSlices(parsed.domains, SLICE, options)));
+  const compile = async (number: number, whole: typeof assembly, found: typeof zones) => {
+    // The owner sent all zones of the rules.
+    const findZone = (timeZone: string) => found.get(timeZone) as FoundZone;
+    const { domains } = whole.parsed;
+    rules.set(await inSlices(compileInSlices(domains, SLICE, { ...options, findZone })));
     isRead.set(true);
     send({ kind: 'in-force', number });
   };
@@ -55,14 +60,18 @@ export function createOwnerLink(
     welcome({ components, certificates }) {
       start(components, certificatesOf(certificates));
     },
+    zone({ name, zone }) {
+      zones.set(name, zone);
+    },
     'rules-part'({ chunk }) {
       assembly.add(chunk);
     },
     rules({ number }) {
-      const whole = assembly;
+      const [whole, found] = [assembly, zones];
       assembly = createAssembly();
+      zones = new Map();
       // One set after another, in the order in which they came.
-      compiling = compiling.then(() => compile(number, whole));
+      compiling = compiling.then(() => compile(number, whole, found));
     },
     checks({ from }) {
       checks.set(parseCheckFiles(from, options.bounds).set);

@@ -6,7 +6,7 @@ function allLinesAtStart(env: Readonly<Record<string, string>>) {
   const read = readSettings(env);
   if (!read.ok) throw new Error(read.problems.join('\n'));
   const { logger, lines } = createRecordingLogger();
-  logStart({ ...read, logger }, { counters: 'somewhere' });
+  logStart({ ...read, logger }, { counters: 'somewhere', timeZones: '2026f of Weir' });
   return lines;
 }
 

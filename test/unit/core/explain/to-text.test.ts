@@ -48,3 +48,14 @@ it('prints what is left of each limit, what is open and held, and blocks', () =>
     '  counter {c:d_k_v~1}~c in memory: count 6, blocked for 31 more seconds',
   ]);
 });
+
+it('prints which time zone data a calendar follows', () => {
+  const limit = {
+    ...({ requestsPerUnit: 1, unit: 'DAY', algorithm: 'fixed_window' } as const),
+    ...{ words: '1 per calendar day in America/Vancouver', timeZoneData: '2026f of Weir' },
+    ...{ shadowMode: false, quotaMode: false, at: 'shop.yaml:4:5' },
+  } as const;
+  expect(descriptorLines({ entries: ['k=v'], path: [], limit }).at(-1)).toBe(
+    '  limit 1 per calendar day in America/Vancouver (fixed_window, time zones 2026f of Weir, shop.yaml:4:5)',
+  );
+});

@@ -1,6 +1,7 @@
 import { compileInSlices, compileRules } from '../../../../src/core/rules/compile';
 import type { DomainDefinition } from '../../../../src/core/rules/definition';
-import { dumpRules } from '../../../../src/core/rules/dump';
+import { limitFields } from '../../../../src/core/explain/limit-fields';
+import { dumpRules, listLimits, type LimitPlace } from '../../../../src/core/rules/dump';
 import { budgetOf } from '../../../support/budgets';
 import { definitionsOf, type RuleSketch } from '../../../support/rules';
 
@@ -102,4 +103,56 @@ describe('a pause', () => {
 it('compiles no rules with secret keys without what hides them', () => {
   const secret = domainOf('d', [{ key: 'k', secret: 'hash' as never }]);
   expect(() => compileRules([secret])).toThrow('rules with hash_value are compiled without tokens');
+});
+
+describe('time zones', () => {
+  const found: string[] = [];
+  const findZone = (timeZone: string) => {
+    found.push(timeZone);
+    // A zone nine hours east of UTC, by whatever name.
+    const data = { changes: [], offsets: [9 * 3_600], yearly: undefined };
+    const source = timeZone === 'Asia/Tokyo' ? 'runtime' : 'package';
+    return { data, origin: { source, release: '2026f' } } as const;
+  };
+  const calendar = (timeZone: string) =>
+    ({ ...minute, unit: 'DAY', calendar: { ...day, timeZone } }) as const;
+  const sketches = [
+    { key: 'a', limit: calendar('Europe/Berlin') },
+    { key: 'b', limit: { ...calendar('Europe/Berlin'), unit: 'WEEK' } as const },
+    { key: 'c', ...budgetOf([minute, calendar('Europe/Berlin'), calendar('Asia/Tokyo')]) },
+    { key: 'd', limit: minute },
+  ];
+  const domains = [domainOf('d', sketches)];
+
+  it('are found once each, and said where a rule has a calendar', () => {
+    const rules = compileRules(domains, { findZone });
+    expect(found).toEqual(['Europe/Berlin', 'Asia/Tokyo']);
+    expect([...(rules.zones?.keys() ?? [])]).toEqual(found);
+    const ends = dumpRules(rules).map(
+      (line) => /time_zone_data.*|quota_mode: false$/.exec(line)?.[0],
+    );
+    expect(ends).toEqual([
+      'time_zone_data: 2026f of Weir',
+      'time_zone_data: 2026f of Weir',
+      'time_zone_data: 2026f of Weir and 2026f of Node',
+      'quota_mode: false',
+    ]);
+  });
+
+  it('say where periods begin', () => {
+    const [{ limit }] = listLimits(compileRules(domains, { findZone })) as [LimitPlace];
+    expect(limit.windowAt?.(0).endSeconds).toBe(15 * 3_600);
+    expect(limitFields(limit).timeZoneData).toBe('2026f of Weir');
+  });
+
+  it('are those of the runtime, and not said, where nothing else is', () => {
+    const rules = compileRules(domains);
+    expect([rules.zones?.size, dumpRules(rules).join()]).toEqual([
+      0,
+      expect.not.stringContaining('time_zone_data'),
+    ]);
+    const [{ limit }] = listLimits(rules) as [LimitPlace];
+    expect(limit.windowAt?.(0).endSeconds).toBe(23 * 3_600);
+    expect(limitFields(limit)).not.toHaveProperty('timeZoneData');
+  });
 });

@@ -64,9 +64,9 @@ function start() {
   const failures: unknown[] = [];
   pool.loads$.subscribe((load) => inForce.push(load));
   deciders.run$.subscribe({ error: (error: unknown) => failures.push(error) });
-  const load = (domain: string): Rules => {
+  const load = (domain: string, zones?: Rules['zones']): Rules => {
     const domains = [{ domain, rules: [] }];
-    const compiled = compileRules(domains);
+    const compiled = { ...compileRules(domains), ...(zones && { zones }) };
     definitions.set(compiled, domains);
     loadsSubject.next({
       ...{
@@ -151,6 +151,22 @@ it('counts a load once the last worker has it in force, and gives it to those th
   await settled();
   expect(inForce).toHaveLength(1);
   expect([domainsOf(one), domainsOf(two)]).toEqual([['shop'], ['shop']]);
+});
+
+it('gives each worker the time zones of the rules before the rules, also to one that comes later', () => {
+  const { started, load } = start();
+  const [one, two] = twoOf(started);
+  one.say(HELLO);
+  const zone = { data: undefined, origin: { source: 'runtime', release: '2025c' } } as const;
+  load('shop', new Map([['Europe/Berlin', zone]]));
+  two.say(HELLO);
+  for (const { received } of [one, two]) {
+    const kinds = received.map(({ kind }) => kind);
+    const at = kinds.indexOf('zone');
+    expect(received[at]).toEqual({ kind: 'zone', name: 'Europe/Berlin', zone });
+    expect(kinds.slice(at + 1)).toEqual(expect.arrayContaining(['rules-part', 'rules']));
+    expect(kinds.slice(0, at)).not.toContain('rules-part');
+  }
 });
 
 it('waits 5 s for a worker that does not take the rules; it is not healthy until it has', async () => {

@@ -1,0 +1,170 @@
+import { toCivilDate, toDayNumber } from './days';
+
+/** What the clocks of a zone show over time, as plain data that may cross threads and processes. */
+export interface ZoneData {
+  /** Unix seconds at which the offset changes, ascending. */
+  readonly changes: readonly number[];
+  /** Seconds east of UTC: before the first change, then from each change on. */
+  readonly offsets: readonly number[];
+  /** What comes after the last change; undefined: its offset stays. */
+  readonly yearly: YearlyChanges | undefined;
+}
+
+/** Two changes that come each year. */
+export interface YearlyChanges {
+  /** Seconds east of UTC. */
+  readonly standard: number;
+  readonly summer: number;
+  readonly begins: YearlyChange;
+  readonly ends: YearlyChange;
+}
+
+export interface YearlyChange {
+  readonly day: YearlyDay;
+  /** From midnight of that day, by the clock before the change; may lie days away. */
+  readonly seconds: number;
+}
+
+export type YearlyDay =
+  /** The weekday (0 is Sunday) of the first to fourth week of a month; 5 is its last. */
+  | {
+      readonly kind: 'weekday';
+      readonly month: number;
+      readonly week: number;
+      readonly day: number;
+    }
+  /** 1 to 365; February 29 is never counted. */
+  | { readonly kind: 'day-without-leap'; readonly day: number }
+  /** 0 to 365, February 29 among them. */
+  | { readonly kind: 'day'; readonly day: number };
+
+/** Where a zone's data come from. */
+export interface ZoneOrigin {
+  readonly source: ZoneSource;
+  /** Of tzdata: `2026f`; undefined: the source does not tell. */
+  readonly release: string | undefined;
+}
+
+/** Node, the files of the system, or those that the package brings. */
+export type ZoneSource = 'runtime' | 'system' | 'package';
+
+const OWNERS: Readonly<Record<ZoneSource, string>> = {
+  runtime: 'Node',
+  system: 'the system',
+  package: 'Weir',
+};
+
+/** `2026f of Weir`. */
+export function originText({ source, release = 'unknown' }: ZoneOrigin): string {
+  return `${release} of ${OWNERS[source]}`;
+}
+
+/** A zone in the newest data that have it. */
+export interface FoundZone {
+  /** Undefined: the runtime tells its offsets. */
+  readonly data: ZoneData | undefined;
+  readonly origin: ZoneOrigin;
+}
+
+/** Finds a zone by its IANA name; the same each time. */
+export type FindZone = (timeZone: string) => FoundZone;
+
+/** The offsets of a zone from UTC, in seconds east of it. */
+export interface ZoneOffsets {
+  readonly at: (second: number) => number;
+  /** A later second before which the offset does not change. */
+  readonly staysUntil: (second: number) => number;
+}
+
+const DAY_SECONDS = 86_400;
+
+export function offsetsOf({ changes, offsets, yearly }: ZoneData): ZoneOffsets {
+  const last = changes.at(-1) ?? -Infinity;
+  const isAfter = (second: number): boolean => second >= last;
+  return {
+    at: (second) =>
+      yearly !== undefined && isAfter(second)
+        ? lastYearly(yearly, second).offset
+        : (offsets[countUntil(changes, second)] as number),
+    staysUntil: (second) => {
+      if (!isAfter(second)) return changes[countUntil(changes, second)] as number;
+      return yearly === undefined ? Infinity : nextYearly(yearly, second);
+    },
+  };
+}
+
+/** How many of the ascending seconds are not after this one. */
+function countUntil(ascending: readonly number[], second: number): number {
+  let [low, high] = [0, ascending.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((ascending[middle] as number) <= second) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+interface Change {
+  readonly at: number;
+  readonly offset: number;
+}
+
+/** The latest change that is not after a second. Summer time that ends when it begins anew goes on. */
+function lastYearly(yearly: YearlyChanges, second: number): Change {
+  let latest: Change = { at: -Infinity, offset: yearly.standard };
+  for (const change of changesAround(yearly, second))
+    if (change.at <= second && change.at >= latest.at) latest = change;
+  return latest;
+}
+
+function nextYearly(yearly: YearlyChanges, second: number): number {
+  let next = Infinity;
+  for (const { at } of changesAround(yearly, second)) if (at > second) next = Math.min(next, at);
+  return next;
+}
+
+/** Those of the year of a second and of the years beside it, in which a change of New Year may lie; ends before beginnings. */
+function changesAround(
+  { standard, summer, begins, ends }: YearlyChanges,
+  second: number,
+): readonly Change[] {
+  const { year } = toCivilDate(Math.floor((second + standard) / DAY_SECONDS));
+  const years = [year - 1, year, year + 1];
+  return [
+    ...years.map((one) => ({ at: secondOf(ends, one) - summer, offset: standard })),
+    ...years.map((one) => ({ at: secondOf(begins, one) - standard, offset: summer })),
+  ];
+}
+
+/** As the clock before the change shows it. */
+function secondOf({ day, seconds }: YearlyChange, year: number): number {
+  return dayNumberOf(day, year) * DAY_SECONDS + seconds;
+}
+
+function dayNumberOf(day: YearlyDay, year: number): number {
+  if (day.kind === 'weekday') return weekdayOf(day, year);
+  const first = toDayNumber({ year, month: 1, day: 1 });
+  if (day.kind === 'day') return first + day.day;
+  const march = toDayNumber({ year, month: 3, day: 1 });
+  return day.day < MARCH_1 ? first + day.day - 1 : march + day.day - MARCH_1;
+}
+
+/** Of a year without February 29, counted from 1. */
+const MARCH_1 = 60;
+
+/** Weekday of 1970-01-01, a Thursday, counted from Sunday. */
+const WEEKDAY_OF_1970 = 4;
+
+function weekdayOf(
+  { month, week, day }: Extract<YearlyDay, { readonly kind: 'weekday' }>,
+  year: number,
+): number {
+  const first = toDayNumber({ year, month, day: 1 });
+  const end =
+    month === 12
+      ? toDayNumber({ year: year + 1, month: 1, day: 1 })
+      : toDayNumber({ year, month: month + 1, day: 1 });
+  const weekday = (((first + WEEKDAY_OF_1970) % 7) + 7) % 7;
+  const found = first + ((day - weekday + 7) % 7) + (week - 1) * 7;
+  return found < end ? found : found - 7;
+}

@@ -1,0 +1,76 @@
+import type { FindZone, FoundZone, ZoneOrigin } from '../core/windows/zone-data';
+import { toReason } from '../platform/errors';
+import { PACKAGE_FILE, packageZones } from './package-zones';
+import { byRelease, toRelease } from './release';
+import { SYSTEM_FOLDER, systemZones } from './system-zones';
+import type { ZoneFiles } from './zone-files';
+
+export interface ZonesOptions {
+  /** TZDIR; undefined: where systems have them. */
+  readonly folder?: string | undefined;
+  /** The file that the package brings, where it is another one. */
+  readonly packageFile?: string | undefined;
+  /** Of the runtime; default: what Node says. */
+  readonly runtimeRelease?: string | undefined;
+  readonly onRefused: (refusal: RefusedZone) => void;
+}
+
+/** A file that cannot be used; the next source serves. */
+export interface RefusedZone {
+  readonly file: string;
+  /** What is wrong with it, and what was expected. */
+  readonly reason: string;
+}
+
+/** The zones of this process. */
+export interface Zones {
+  /** In the newest data that have the zone and can be read. */
+  readonly find: FindZone;
+  /** The newest first. */
+  readonly origins: readonly ZoneOrigin[];
+}
+
+/** Chooses among the runtime's data, the files of the system and those of the package; a zone is read when it is first found. */
+export function openZones(options: ZonesOptions): Zones {
+  const { folder = SYSTEM_FOLDER, packageFile, onRefused } = options;
+  const { runtimeRelease = process.versions['tz'] } = options;
+  const orRefuse = <T>(file: string, read: () => T): T | undefined => {
+    try {
+      return read();
+    } catch (error) {
+      onRefused({ file, reason: toReason(error) });
+      return undefined;
+    }
+  };
+  const ofPackage = orRefuse(packageFile ?? PACKAGE_FILE, () => packageZones(packageFile));
+  const ofSystem = orRefuse(folder, () => systemZones(folder));
+  if (ofSystem?.release === undefined && options.folder !== undefined)
+    onRefused({ file: folder, reason: NO_RELEASE });
+  const runtime: ZoneOrigin = { source: 'runtime', release: toRelease(runtimeRelease) };
+  const files = [ofPackage, ofSystem].filter((one) => one?.release !== undefined) as ZoneFiles[];
+  // Of one release the runtime serves first; a release that is not known is the oldest.
+  const sources = [runtime, ...files].sort(byRelease);
+  const newer = files.filter((one) => byRelease(one, runtime) < 0).sort(byRelease);
+
+  const look = (timeZone: string): FoundZone => {
+    const name = ofPackage?.nameOf?.(timeZone) ?? timeZone;
+    for (const { source, release, fileOf, read } of newer) {
+      const data = orRefuse(fileOf(name), () => read(name));
+      if (data !== undefined) return { data, origin: { source, release } };
+    }
+    return { data: undefined, origin: runtime };
+  };
+  const known = new Map<string, FoundZone>();
+  return {
+    find(timeZone) {
+      // However rules write it: there are no more entries than zones.
+      const key = timeZone.toLowerCase();
+      const found = known.get(key) ?? look(timeZone);
+      known.set(key, found);
+      return found;
+    },
+    origins: sources.map(({ source, release }) => ({ source, release })),
+  };
+}
+
+const NO_RELEASE = 'it names no release: expected a line "# version 2026f" in its tzdata.zi';

@@ -1,0 +1,48 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { errorCode } from '../platform/errors';
+
+/** More than any zone takes: the largest has 3 KiB. */
+export const MAX_FILE_BYTES = 1024 * 1024;
+
+/** A part of a file; a missing end is that of the file. */
+export interface FilePart {
+  readonly from?: number;
+  readonly length?: number;
+}
+
+/**
+ * Reads a plain file of at most 1 MiB; undefined: there is none of this name. Throws an error that says what was expected,
+ * and never waits, whatever lies there.
+ */
+export function readPart(path: string, { from = 0, length }: FilePart = {}): Buffer | undefined {
+  const file = openPlain(path);
+  if (file === undefined) return undefined;
+  try {
+    const stat = fstatSync(file);
+    if (!stat.isFile()) throw new Error('it is not a plain file: expected one');
+    if (stat.size > MAX_FILE_BYTES)
+      throw new Error(`it has ${String(stat.size)} bytes: expected at most 1 MiB`);
+    const bytes = Buffer.alloc(Math.max(0, Math.min(length ?? Infinity, stat.size - from)));
+    let done = 0;
+    while (done < bytes.length) {
+      const got = readSync(file, bytes, done, bytes.length - done, from + done);
+      if (got === 0) break;
+      done += got;
+    }
+    return bytes.subarray(0, done);
+  } finally {
+    closeSync(file);
+  }
+}
+
+const ABSENT = ['ENOENT', 'ENOTDIR'];
+
+/** A pipe opens at once as well. */
+function openPlain(path: string): number | undefined {
+  try {
+    return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    if (ABSENT.includes(errorCode(error))) return undefined;
+    throw error;
+  }
+}
