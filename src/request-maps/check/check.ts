@@ -1,5 +1,6 @@
 import type { ProxyHops } from '../../platform/proxy-hops';
 import type { MapDescriptor, RequestField } from '../request-map';
+import type { PathStyle } from '../request-uri';
 
 /** One way to ask over HTTP, with `/check`: how a call becomes a request, and how it is answered (docs/check.md). */
 export interface Check {
@@ -76,4 +77,12 @@ export const WORDS: Readonly<Record<ProxyName, ProxyWords>> = {
   },
   traefik: FORWARD_AUTH,
   caddy: FORWARD_AUTH,
+};
+
+/** How each proxy compares paths. */
+export const STYLES: Readonly<Record<ProxyName, PathStyle>> = {
+  nginx: 'exact',
+  'ingress-nginx': 'exact',
+  traefik: 'exact',
+  caddy: 'caddy',
 };

@@ -7,7 +7,7 @@ import { NETWORK_EXPECTED, parseNetwork, ProxyHops, type Network } from '../../p
 import { MapFields } from '../map-fields';
 import { readMapDescriptors } from '../parse-map';
 import { REQUEST_FIELDS, type MapDescriptor, type RequestField } from '../request-map';
-import { PROXIES, WORDS, type Check, type ProxyName } from './check';
+import { PROXIES, STYLES, WORDS, type Check, type ProxyName } from './check';
 
 const KEYS = [
   'domain',
@@ -44,7 +44,7 @@ function readCheck(
   }
   const map = new MapFields(root, 'in a check', KEYS, report);
   const proxy = map.oneOf('proxy', PROXIES);
-  const names = { fields: REQUEST_FIELDS, headers: undefined };
+  const names = { fields: REQUEST_FIELDS, headers: undefined, caseless: caselessOf(proxy) };
   const descriptors = readMapDescriptors(map, names);
   checkBounds(map, descriptors, bounds);
   refuseReservations(map, descriptors);
@@ -60,6 +60,10 @@ function readCheck(
     descriptors,
     neededHeaders: proxy === undefined ? [] : headersFor(proxy, descriptors),
   };
+}
+
+function caselessOf(proxy: ProxyName | undefined): readonly RequestField[] {
+  return proxy !== undefined && STYLES[proxy] === 'caddy' ? ['path'] : [];
 }
 
 function readHits(map: MapFields): string | undefined {
