@@ -13,7 +13,6 @@ import { createEventStream, type EventSource, type EventStreamOptions } from './
 import { INDEX_PAGE, pprofPage } from './pages';
 import { createProfileEndpoint, type WorkerProfiles } from './profile-endpoint';
 import { createUiPage } from './ui-page';
-import { boundPipeline } from './work/bound-pipeline';
 import { sendPieces, type Head } from './work/send-pieces';
 import { createTurns } from './work/turns';
 import { linesOf, sendText, servePage } from './work/serve-page';
@@ -150,10 +149,7 @@ export function createDebugListener(deps: DebugDeps, options: DebugOptions): Lis
     });
   };
   // What shows an overload is bounded by itself, and must be seen during one.
-  const listener = createHttpListener(
-    { handle: boundPipeline(handle), isVital: () => true },
-    options,
-  );
+  const listener = createHttpListener({ handle, isVital: () => true }, options);
   return {
     ...listener,
     close(withinMs) {
