@@ -76,7 +76,7 @@ export class HttpPipeline implements TurnTaker {
     if (this.#isForgotten) return;
     if (this.#parsed.delete(response) && this.#parsed.size > 0) this.#deps.turns.noteGone();
     if (this.#begun === response) this.#begun = undefined;
-    // Nearly always: nothing came behind it.
+    // Nearly always: nothing came after it.
     if (this.#parsed.size === 0 && !this.#isPaused && this.#parse === undefined) return;
     this.advance();
   }
@@ -156,7 +156,7 @@ export class HttpPipeline implements TurnTaker {
   #mustPause(): boolean {
     if (this.#isRefused) return this.#isPaused && this.#parsed.size > 0;
     if (this.#deps.turns.isResting || this.#rest.length > 0 || this.#parsed.size > 1) return true;
-    // Whoever ends its side behind its last request is answered all the same: the end is not read before.
+    // Whoever ends its side after its last request is answered all the same: the end is not read before.
     const [last] = this.#parsed;
     return this.#isPaused && last?.req.complete === true;
   }

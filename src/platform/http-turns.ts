@@ -1,6 +1,6 @@
 /** Requests that all connections of all ports may begin in one turn of the event loop; the others wait for the next one. */
 const MAX_BEGUN = 32;
-/** Requests that Node may parse in one turn behind others of their connections, before all connections rest for a turn. */
+/** Requests that Node may parse in one turn that have to wait for others, before all connections rest for a turn. */
 const MAX_PARSED = 100;
 /** Parsed requests that may wait for others of their connections, of some 2.6 KB each, before the connection with most of them is ended. */
 const MAX_WAITING = 50_000;
