@@ -119,6 +119,7 @@ export function createHttpListener(
   }
   const begin = (response: ServerResponse): void => {
     const { req: request } = response;
+    if (request.url?.startsWith('/') !== true) useOriginForm(request);
     response.once('close', () => {
       connections.get(request.socket)?.close(response);
     });
@@ -203,6 +204,16 @@ export function createHttpListener(
     /** Takes nothing new, waits for what is in flight, cuts what is left after `withinMs`. Safe to call twice. */
     close: (withinMs: number) => (closed ??= close(withinMs)),
   };
+}
+
+const ABSOLUTE = /^https?:\/\/([^/?#]*)(.*)$/is;
+
+/** `GET http://a/b` is `GET /b` with the Host `a`, whatever its own says (RFC 9112, 3.2.2). */
+function useOriginForm(request: IncomingMessage): void {
+  const [, authority, target = ''] = ABSOLUTE.exec(request.url ?? '') ?? [];
+  if (authority === undefined) return;
+  request.url = target.startsWith('/') ? target : `/${target}`;
+  if (request.headers.host !== undefined) request.headers.host = authority;
 }
 
 function statusOf({ code }: NodeJS.ErrnoException): RejectStatus {

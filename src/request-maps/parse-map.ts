@@ -45,7 +45,8 @@ function readCondition(when: MapFields, known: KnownNames): Condition | undefine
   }
   const isCaseless = known.caseless?.includes(field ?? '') === true;
   const holds = when.has('equals') ? toEquals(when, isCaseless) : toMatches(when, isCaseless);
-  return field === undefined || holds === undefined ? undefined : { field, holds };
+  if (field === undefined || holds === undefined) return undefined;
+  return { field, isPattern: when.has('matches'), holds };
 }
 
 function toEquals(when: MapFields, isCaseless: boolean): Condition['holds'] | undefined {

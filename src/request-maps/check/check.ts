@@ -10,6 +10,8 @@ export interface Check {
   /** Whose words count. */
   readonly hops: ProxyHops;
   readonly deniedStatus: number;
+  /** The status of a call of which a value is too long for a pattern. */
+  readonly tooLongStatus: number;
   /** What a call is answered for which there is no decision. */
   readonly onError: 'allow' | 'deny';
   /** Answers name rules by their metric keys. */

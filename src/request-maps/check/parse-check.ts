@@ -14,6 +14,7 @@ const KEYS = [
   'proxy',
   'trusted_proxies',
   'denied_status',
+  'too_long_status',
   'on_error',
   'show_rule',
   'hits',
@@ -53,13 +54,18 @@ function readCheck(
     domain: map.text('domain') ?? '',
     proxy,
     hops: new ProxyHops(readTrusted(map, proxy)),
-    deniedStatus: map.whole('denied_status', { least: 400, most: 599 }, 'bad-map') ?? 429,
+    deniedStatus: readStatus(map, 'denied_status', 429),
+    tooLongStatus: readStatus(map, 'too_long_status', 414),
     onError: map.oneOf('on_error', ['allow', 'deny']) ?? 'allow',
     showRule: map.flag('show_rule'),
     hitsHeader: map.has('hits') ? readHits(map) : undefined,
     descriptors,
     neededHeaders: proxy === undefined ? [] : headersFor(proxy, descriptors),
   };
+}
+
+function readStatus(map: MapFields, name: string, standard: number): number {
+  return map.whole(name, { least: 400, most: 599 }, 'bad-map') ?? standard;
 }
 
 function caselessOf(proxy: ProxyName | undefined): readonly RequestField[] {
