@@ -4,7 +4,7 @@ import type { Condition, MapDescriptor, RequestFacts, ValueSource } from './requ
 import { isIP } from 'node:net';
 import { withoutPort } from '../platform/proxy-hops';
 
-/** A value is longer than patterns are run over, so that nobody can say whether it matches. */
+/** A value is longer than patterns are run over, so that it is not known whether it matches. */
 export const TOO_LONG = 'too long';
 
 /** Most bytes of a value over which a pattern of a check is run: some take microseconds for each byte. */

@@ -59,7 +59,7 @@ export function createCertificates(
         const { validFrom, validTo } = checkPems(pems);
         const now = Date.now();
         const isValid = Date.parse(validFrom) <= now && now < Date.parse(validTo);
-        // One that is no better than the last may as well be used.
+        // The one in use has expired too.
         if (isValid || endMs < now) return;
         throw new Error(
           `GRPC_SERVER_TLS_CERT: the certificate is valid from ${validFrom} to ${validTo}, which is not now`,
