@@ -19,6 +19,9 @@ export function createCalls() {
     get inFlight() {
       return inFlight;
     },
+    get isClosed() {
+      return isClosed;
+    },
     /** Runs a call; an error instead, where it may not begin. */
     async run<T>(call: () => Promise<T>): Promise<T | RateLimiterError> {
       if (isClosed) return new RateLimiterError('closed', 'the limiter is closed');

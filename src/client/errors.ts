@@ -10,7 +10,7 @@ export type RateLimiterErrorCode =
   | 'failed'
   /** The answer holds no decision. */
   | 'bad_answer'
-  /** A thousand calls wait for an answer already; this one was not sent. */
+  /** A thousand calls wait for an answer already, or 100,000 to be settled; this one was not sent. */
   | 'too_many_calls'
   /** The limiter is closed. */
   | 'closed';

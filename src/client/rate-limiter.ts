@@ -13,6 +13,7 @@ import {
 } from './descriptors';
 import { RateLimiterError } from './errors';
 import { mistake, parseOptions, type RateLimiterOptions } from './options';
+import { createSettleQueue } from './settle-queue';
 
 export interface RateLimitCallOptions {
   /** Cancels the call, which then rejects with the signal's reason. */
@@ -34,6 +35,7 @@ export interface Settlement {
 
 /** Calls since the limiter was created. */
 export interface RateLimiterStats {
+  /** With those that wait to be settled. */
   readonly inFlight: number;
   /** Decisions of `check`, `reserve` and `quota`. */
   readonly decided: number;
@@ -56,7 +58,8 @@ export interface RateLimiter {
   quota(descriptors: Descriptors, options?: RateLimitCallOptions): Promise<RateLimitDecision>;
   /**
    * Holds hits (0 to 2^53 - 1) under an id (1 to 256 bytes), for a rule with `reserve`. A refused reservation holds
-   * nothing, and needs no settle.
+   * nothing, and needs no settle: what the service may hold of one that was denied without a decision is settled with 0 in
+   * the background.
    */
   reserve(
     descriptor: DescriptorPairs,
@@ -65,12 +68,15 @@ export interface RateLimiter {
     options?: RateLimitCallOptions,
   ): Promise<RateLimitDecision>;
   /**
-   * Ends a reservation and charges these hits; without hits what was held. It is tried again once, then counted. Never
-   * rejects.
+   * Ends a reservation and charges these hits; without hits what was held. However many there are, each is sent in its
+   * turn; it is tried again once, then counted. Never rejects.
    */
   settle(descriptor: DescriptorPairs, id: string, hits?: number): Promise<Settlement>;
   stats(): RateLimiterStats;
-  /** Refuses new calls, waits for those in flight (none lasts longer than its deadline), and closes the connection. */
+  /**
+   * Refuses new calls, waits for those in flight (none lasts longer than its deadline) and for what waits to be settled, and
+   * closes the connection.
+   */
   close(): Promise<void>;
 }
 
@@ -98,12 +104,24 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
     return decision;
   };
 
-  const settleTwice = async (descriptor: DescriptorMessage) => {
+  const settleTwice = async (
+    descriptor: DescriptorMessage,
+  ): Promise<RateLimiterError | undefined> => {
     const question = { domain, descriptors: [descriptor] };
     const terms = { timeoutMs: settleTimeoutMs };
-    const answer = await connection.ask(question, terms);
-    if (!(answer instanceof RateLimiterError)) return answer;
-    return connection.ask(question, { ...terms, waitForReady: true });
+    let answer = await connection.ask(question, terms);
+    if (answer instanceof RateLimiterError)
+      answer = await connection.ask(question, { ...terms, waitForReady: true });
+    return answer instanceof RateLimiterError ? answer : undefined;
+  };
+  const settlements = createSettleQueue({
+    send: settleTwice,
+    otherCalls: () => calls.inFlight,
+  });
+  const settleMessage = async (message: DescriptorMessage): Promise<Settlement> => {
+    const error = await settlements.add(message);
+    if (error !== undefined) counts.unsettled += 1;
+    return { settled: error === undefined, error };
   };
 
   return {
@@ -119,23 +137,37 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
     async reserve(descriptor, id, hits, callOptions = {}) {
       if ((hits as unknown) === undefined) throw mistake('hits', hits, 'a whole number from 0');
       const message = toReservation(descriptor, 'reserve', id, hits);
-      return decide({ descriptors: [message] }, hits, callOptions);
+      const letGo = toReservation(descriptor, 'settle', id, 0);
+      let mayBeHeld = true;
+      try {
+        const decision = await decide({ descriptors: [message] }, hits, callOptions);
+        mayBeHeld = !decision.allowed && decision.error !== undefined && wasSent(decision.error);
+        return decision;
+      } finally {
+        // The service sees for itself that a call was aborted.
+        if (mayBeHeld && callOptions.signal?.aborted !== true) void settleMessage(letGo);
+      }
     },
     async settle(descriptor, id, hits) {
       try {
         const message = toReservation(descriptor, 'settle', id, hits);
-        const answer = await calls.run(() => settleTwice(message));
-        if (!(answer instanceof RateLimiterError)) return { settled: true, error: undefined };
-        throw answer;
+        if (calls.isClosed) throw new RateLimiterError('closed', 'the limiter is closed');
+        return await settleMessage(message);
       } catch (error) {
         counts.unsettled += 1;
         return { settled: false, error: error as Error };
       }
     },
-    stats: () => ({ ...counts, inFlight: calls.inFlight }),
+    stats: () => ({ ...counts, inFlight: calls.inFlight + settlements.size }),
     async close() {
       await calls.close();
+      await settlements.close();
       connection.close();
     },
   };
+}
+
+/** The service may have it: those that never left, and those that it does not take, it has not. */
+function wasSent({ code }: RateLimiterError): boolean {
+  return !['closed', 'too_many_calls', 'invalid_request'].includes(code);
 }

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ByteBudget, ByteHolder } from './byte-budget';
+import type { HttpPipeline } from './http-pipeline';
 
 /** Bytes at which a connection is ended, however much room the budget has. */
 export const MAX_CONNECTION_BYTES = 16_777_216;
@@ -12,6 +13,7 @@ export class HttpConnection implements ByteHolder {
   heldBytes = 0;
   readonly #socket: Socket;
   readonly #budget: ByteBudget;
+  readonly #pipeline: Pick<HttpPipeline, 'take' | 'close' | 'refuse' | 'waitingBytes'>;
   /** Answers that are not over, oldest first, with the bytes that had come before their request. */
   readonly #open = new Map<ServerResponse, number>();
   /** Bytes that had come when the last answer was over. */
@@ -21,28 +23,35 @@ export class HttpConnection implements ByteHolder {
   /** Is written after the open answers, then the connection ends. */
   #refusal: string | undefined;
 
-  constructor(socket: Socket, budget: ByteBudget) {
+  constructor(
+    socket: Socket,
+    budget: ByteBudget,
+    pipeline: Pick<HttpPipeline, 'take' | 'close' | 'refuse' | 'waitingBytes'>,
+  ) {
     this.#socket = socket;
     this.#budget = budget;
+    this.#pipeline = pipeline;
   }
 
   get openAnswers(): Iterable<ServerResponse> {
     return this.#open.keys();
   }
 
-  /** False: the connection was refused before, and answers nothing more. */
-  open(response: ServerResponse): boolean {
-    if (this.#refusal !== undefined) return false;
+  /** A request has come. A connection that was refused before answers nothing more. */
+  open(response: ServerResponse): void {
+    if (this.#refusal !== undefined) return;
     this.#open.set(response, Math.max(this.#settledBytes, this.#socket.bytesRead - READ_BYTES));
-    return true;
+    this.#pipeline.take(response);
   }
 
   /** An answer is over: written whole, or given up. */
   close(response: ServerResponse): void {
     this.#open.delete(response);
-    if (this.#open.size > 0) return;
-    this.#settledBytes = this.#socket.bytesRead;
-    this.#writeRefusal();
+    if (this.#open.size === 0) {
+      this.#settledBytes = this.#socket.bytesRead;
+      this.#writeRefusal();
+    }
+    this.#pipeline.close(response);
   }
 
   /**
@@ -52,10 +61,12 @@ export class HttpConnection implements ByteHolder {
   refuse(answer: string): void {
     if (this.#refusal !== undefined) return;
     this.#refusal = answer;
+    this.#pipeline.refuse();
     const last = [...this.#open.keys()].at(-1);
     if (last !== undefined && !last.req.complete) {
       if (last.headersSent) this.#socket.destroy();
       this.#open.delete(last);
+      this.#pipeline.close(last);
     }
     if (this.#open.size === 0) this.#writeRefusal();
   }
@@ -100,8 +111,9 @@ export class HttpConnection implements ByteHolder {
       // Of the oldest answer it includes what the socket holds.
       held += response.writableLength;
     }
-    if (cameBefore === undefined) return this.#socket.writableLength;
-    return held + this.#socket.bytesRead - cameBefore;
+    const waiting = this.#pipeline.waitingBytes;
+    if (cameBefore === undefined) return this.#socket.writableLength + waiting;
+    return held + waiting + this.#socket.bytesRead - cameBefore;
   }
 
   #writeRefusal(): void {

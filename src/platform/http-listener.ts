@@ -10,7 +10,9 @@ import { from } from 'rxjs';
 import type { ByteBudget } from './byte-budget';
 import { monotonicMs } from './clock';
 import { HttpConnection } from './http-connection';
+import { HttpPipeline } from './http-pipeline';
 import { rejectInJson, type Reject, type RejectStatus } from './http-rejection';
+import { HttpTurns } from './http-turns';
 import { limitConnections } from './limit-connections';
 import { ListenError } from './listen-address';
 
@@ -30,6 +32,8 @@ export interface HttpLimits {
   readonly budget: ByteBudget;
   /** Of each port; more connections are closed as soon as they are accepted. */
   readonly maxConnections: number;
+  /** Default: the port has turns of its own. */
+  readonly turns?: HttpTurns;
 }
 
 export interface HttpListenerOptions {
@@ -71,7 +75,7 @@ export function createHttpListener(
   { handle, takesBodies = true, isVital = () => false, reject = rejectInJson }: HttpService,
   { host, port, limits, timeouts = HTTP_TIMEOUTS }: HttpListenerOptions,
 ) {
-  const { budget, maxConnections } = limits;
+  const { budget, maxConnections, turns = new HttpTurns() } = limits;
   const { unreadMs, checkEveryMs } = timeouts;
   const connections = new Map<Socket, HttpConnection>();
   let looking: NodeJS.Timeout | undefined;
@@ -93,11 +97,16 @@ export function createHttpListener(
   limitConnections(server, maxConnections);
 
   server.on('connection', (socket) => {
-    const connection = new HttpConnection(socket, budget);
+    const end = () => {
+      budget.end(connection);
+    };
+    const pipeline = new HttpPipeline(socket, { turns, begin, end });
+    const connection = new HttpConnection(socket, budget, pipeline);
     connections.set(socket, connection);
     socket.once('close', () => {
       connections.delete(socket);
       connection.forget();
+      pipeline.forget();
     });
   });
   const answerRejected = (response: ServerResponse, status: RejectStatus): void => {
@@ -108,11 +117,11 @@ export function createHttpListener(
   function noteWritten(this: ServerResponse): void {
     if (this.socket !== null) connections.get(this.socket)?.noteWritten();
   }
-  const onRequest: RequestListener = (request, response) => {
-    const connection = connections.get(request.socket);
-    if (connection?.open(response) !== true) return;
+  const begin = (response: ServerResponse): void => {
+    const { req: request } = response;
+    if (request.url?.startsWith('/') !== true) useOriginForm(request);
     response.once('close', () => {
-      connection.close(response);
+      connections.get(request.socket)?.close(response);
     });
     // `finish` would wait until the client has read the answer.
     response.once('prefinish', noteWritten);
@@ -124,6 +133,9 @@ export function createHttpListener(
     } else if (budget.isSpent && !isVital(request)) {
       answerRejected(response, 503);
     } else handle(request, response);
+  };
+  const onRequest: RequestListener = (request, response) => {
+    connections.get(request.socket)?.open(response);
   };
   server.on('request', onRequest);
   if (!takesBodies) {
@@ -192,6 +204,16 @@ export function createHttpListener(
     /** Takes nothing new, waits for what is in flight, cuts what is left after `withinMs`. Safe to call twice. */
     close: (withinMs: number) => (closed ??= close(withinMs)),
   };
+}
+
+const ABSOLUTE = /^https?:\/\/([^/?#]*)(.*)$/is;
+
+/** `GET http://a/b` is `GET /b` with the Host `a`, whatever its own says (RFC 9112, 3.2.2). */
+function useOriginForm(request: IncomingMessage): void {
+  const [, authority, target = ''] = ABSOLUTE.exec(request.url ?? '') ?? [];
+  if (authority === undefined) return;
+  request.url = target.startsWith('/') ? target : `/${target}`;
+  if (request.headers.host !== undefined) request.headers.host = authority;
 }
 
 function statusOf({ code }: NodeJS.ErrnoException): RejectStatus {

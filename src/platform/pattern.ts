@@ -7,8 +7,8 @@ import { RE2JS } from 're2js';
 export type Pattern = (text: string) => readonly string[] | undefined;
 
 /** Compiles a pattern in the syntax of Go's regexp package (RE2). Throws an Error that says what is wrong with it. */
-export function compilePattern(source: string): Pattern {
-  const pattern = RE2JS.compile(source);
+export function compilePattern(source: string, isCaseless = false): Pattern {
+  const pattern = RE2JS.compile(source, isCaseless ? RE2JS.CASE_INSENSITIVE : 0);
   return (text) => {
     const matcher = pattern.matcher(text);
     if (!matcher.find()) return undefined;

@@ -1,8 +1,14 @@
 import type { Entry, RequestDescriptor } from '../core/model';
 import { cookieOf, parameterOf } from './named-parts';
-import type { MapDescriptor, MapEntry, RequestFacts, ValueSource } from './request-map';
+import type { Condition, MapDescriptor, RequestFacts, ValueSource } from './request-map';
 import { isIP } from 'node:net';
 import { withoutPort } from '../platform/proxy-hops';
+
+/** A value is longer than patterns are run over, so that it is not known whether it matches. */
+export const TOO_LONG = 'too long';
+
+/** Most bytes of a value over which a pattern of a check is run: some take microseconds for each byte. */
+export const MAX_PATTERN_BYTES = 2_048;
 
 /**
  * What a request asks about. A descriptor drops out when its condition does not hold, or when one of its entries has no value.
@@ -13,32 +19,71 @@ export function makeDescriptors(
   facts: RequestFacts,
   hits?: number,
 ): readonly RequestDescriptor[] {
+  return make(descriptors, facts, hits, Infinity) as readonly RequestDescriptor[];
+}
+
+/** The same of whatever clients write; `TOO_LONG` where a pattern would have to be run over more than `MAX_PATTERN_BYTES`. */
+export function makeDescriptorsOfClient(
+  descriptors: readonly MapDescriptor[],
+  facts: RequestFacts,
+  hits?: number,
+): readonly RequestDescriptor[] | typeof TOO_LONG {
+  return make(descriptors, facts, hits, MAX_PATTERN_BYTES);
+}
+
+function make(
+  descriptors: readonly MapDescriptor[],
+  facts: RequestFacts,
+  hits: number | undefined,
+  maxBytes: number,
+): readonly RequestDescriptor[] | typeof TOO_LONG {
   const made: RequestDescriptor[] = [];
   for (const descriptor of descriptors) {
-    const entries = makeEntries(descriptor, facts);
+    const entries = makeEntries(descriptor, facts, maxBytes);
+    if (entries === TOO_LONG) return TOO_LONG;
     if (entries !== undefined)
       made.push({ entries, limit: undefined, hits, isNegativeHits: false });
   }
   return made;
 }
 
-function makeEntries({ when, entries }: MapDescriptor, facts: RequestFacts): Entry[] | undefined {
-  if (when !== undefined) {
-    const value = facts.field(when.field);
-    if (value === undefined || !when.holds(value)) return undefined;
-  }
+function makeEntries(
+  { when, entries }: MapDescriptor,
+  facts: RequestFacts,
+  maxBytes: number,
+): Entry[] | typeof TOO_LONG | undefined {
+  const holds = when === undefined || doesHold(when, facts, maxBytes);
+  if (holds !== true) return holds === false ? undefined : holds;
   const made: Entry[] = [];
-  for (const entry of entries) {
-    const value = valueOf(entry, facts);
+  for (const { key, source, match } of entries) {
+    let value = read(source, facts);
     if (value === undefined) return undefined;
-    made.push({ key: entry.key, value });
+    if (match !== undefined) {
+      if (isLonger(value, maxBytes)) return TOO_LONG;
+      value = match(value);
+      if (value === undefined) return undefined;
+    }
+    made.push({ key, value });
   }
   return made;
 }
 
-function valueOf({ source, match }: MapEntry, facts: RequestFacts): string | undefined {
-  const value = read(source, facts);
-  return value === undefined || match === undefined ? value : match(value);
+function doesHold(
+  { field, isPattern, holds }: Condition,
+  facts: RequestFacts,
+  maxBytes: number,
+): boolean | typeof TOO_LONG {
+  const value = facts.field(field);
+  if (value === undefined) return false;
+  return isPattern && isLonger(value, maxBytes) ? TOO_LONG : holds(value);
+}
+
+/** Most bytes of a character in UTF-8, for each of its units in a string. */
+const MAX_UNIT_BYTES = 3;
+
+/** Looks no further than the length of the text where that says it. */
+export function isLonger(text: string, maxBytes: number): boolean {
+  return text.length * MAX_UNIT_BYTES > maxBytes && Buffer.byteLength(text) > maxBytes;
 }
 
 function read(source: ValueSource, facts: RequestFacts): string | undefined {

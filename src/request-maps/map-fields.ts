@@ -30,11 +30,11 @@ export class MapFields extends Fields {
   }
 
   /** In the syntax of RE2. */
-  pattern(name: string): Pattern | undefined {
+  pattern(name: string, isCaseless = false): Pattern | undefined {
     const source = this.text(name);
     if (source === undefined) return undefined;
     try {
-      return compilePattern(source);
+      return compilePattern(source, isCaseless);
     } catch (error) {
       const { message } = error as Error;
       this.refuse(name, `${name} ${quote(source)} is not a regular expression: ${message}`);

@@ -9,6 +9,8 @@ export interface KnownNames {
   readonly fields: readonly string[] | undefined;
   /** In lower case; cookies are in one of them. */
   readonly headers: readonly string[] | undefined;
+  /** Fields that come in lower case, so that conditions and patterns are read in any case; default: none. */
+  readonly caseless?: readonly string[];
 }
 
 const ENTRY = ['key', 'value', 'field', 'header', 'cookie', 'parameter', 'masked_address', 'match'];
@@ -41,24 +43,28 @@ function readCondition(when: MapFields, known: KnownNames): Condition | undefine
     when.refuse('equals', 'when needs exactly one of equals and matches');
     return undefined;
   }
-  const holds = when.has('equals') ? toEquals(when) : toMatches(when);
-  return field === undefined || holds === undefined ? undefined : { field, holds };
+  const isCaseless = known.caseless?.includes(field ?? '') === true;
+  const holds = when.has('equals') ? toEquals(when, isCaseless) : toMatches(when, isCaseless);
+  if (field === undefined || holds === undefined) return undefined;
+  return { field, isPattern: when.has('matches'), holds };
 }
 
-function toEquals(when: MapFields): Condition['holds'] | undefined {
-  const expected = when.text('equals');
+function toEquals(when: MapFields, isCaseless: boolean): Condition['holds'] | undefined {
+  const written = when.text('equals');
+  const expected = isCaseless ? written?.toLowerCase() : written;
   return expected === undefined ? undefined : (value) => value === expected;
 }
 
-function toMatches(when: MapFields): Condition['holds'] | undefined {
-  const pattern = when.pattern('matches');
+function toMatches(when: MapFields, isCaseless: boolean): Condition['holds'] | undefined {
+  const pattern = when.pattern('matches', isCaseless);
   return pattern && ((value) => pattern(value) !== undefined);
 }
 
 function readEntry(entry: MapFields, known: KnownNames): MapEntry | undefined {
   const key = entry.text('key');
   const source = readSource(entry, known);
-  const pattern = entry.has('match') ? entry.pattern('match') : undefined;
+  const isCaseless = source?.kind === 'field' && known.caseless?.includes(source.field) === true;
+  const pattern = entry.has('match') ? entry.pattern('match', isCaseless) : undefined;
   if (key === undefined || source === undefined) return undefined;
   return { key, source, match: pattern && createExtract(pattern) };
 }

@@ -25,6 +25,8 @@ export interface MapEntry {
 
 export interface Condition {
   readonly field: string;
+  /** `holds` runs a pattern. */
+  readonly isPattern: boolean;
   readonly holds: (value: string) => boolean;
 }
 

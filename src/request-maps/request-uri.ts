@@ -1,8 +1,6 @@
-import { decodePercent } from './named-parts';
-
 /** What a request asks for, as a proxy or a request line says it. */
 export interface RequestUri {
-  /** Without the query, as proxies compare it; see `normalizePath`. */
+  /** Without the query, as proxies compare it; see `PathStyle`. */
   readonly path: string;
   /** What follows the first `?`, as it is written; undefined when there is none. */
   readonly query: string | undefined;
@@ -11,40 +9,110 @@ export interface RequestUri {
   readonly host: string | undefined;
 }
 
+/**
+ * How paths are compared, always with percent codes decoded, slashes merged, `.` and `..` resolved: otherwise `/login`,
+ * `/%6cogin` and `/x/../login` would be one page with three counters. `exact`: as nginx and Traefik do. `caddy`: in any letter
+ * case, and with a slash at the end only where one is written, so that `/LOGIN` and `/login/.` are `/login`.
+ */
+export type PathStyle = 'exact' | 'caddy';
+
 const ABSOLUTE = /^([a-z][a-z0-9+.-]*):\/\/([^/?#]*)/i;
 
 /** Takes any text. */
 export function parseRequestUri(text: string): RequestUri {
-  const [whole = '', scheme, authority] = ABSOLUTE.exec(text) ?? [];
-  const [rest = ''] = text.slice(whole.length).split('#', 1);
-  const at = rest.indexOf('?');
-  const path = at === -1 ? rest : rest.slice(0, at);
+  const bytes = BEYOND_ASCII.test(text) ? Buffer.from(text).toString('latin1') : text;
+  return parseUriBytes(bytes);
+}
+
+/** The same of a text with a character for each byte, as Node gives headers and URLs: codes and bytes make one character together. */
+export function parseUriBytes(bytes: string): RequestUri {
+  const [whole = '', scheme, authority] = ABSOLUTE.exec(bytes) ?? [];
   return {
-    path: path === '' ? '/' : normalizePath(path),
-    query: at === -1 ? undefined : rest.slice(at + 1),
+    ...parseTarget(bytes.slice(whole.length), 'exact'),
     scheme: scheme?.toLowerCase(),
-    host: authority === undefined ? undefined : normalizeHost(authority),
+    host: authority === undefined ? undefined : normalizeHost(toText(authority)),
   };
 }
 
-/** In lower case, without a port, so that clients cannot write the same host in other ways. */
-export function normalizeHost(authority: string): string {
-  return authority.replace(/:\d*$/, '').toLowerCase();
+const ORIGINAL = /^([a-z][a-z0-9+.-]*):\/\/([^/]*)(\/.*)$/is;
+
+/**
+ * `<scheme>://<what a client wrote as Host><the request's own URI>`, as ingress-nginx writes it into X-Original-URL. nginx lets no
+ * slash into a Host and nearly everything else, so the first slash is where the URI begins. Undefined where there is none.
+ */
+export function parseOriginalUrl(bytes: string): RequestUri | undefined {
+  const [, scheme = '', authority = '', target] = ORIGINAL.exec(bytes) ?? [];
+  if (target === undefined) return undefined;
+  return {
+    ...parseTarget(target, 'exact'),
+    scheme: scheme.toLowerCase(),
+    host: normalizeHost(toText(authority)),
+  };
+}
+
+/** The path and the query that a request line has, as bytes. Undefined where it is none that a proxy passes on. */
+export function parseForwardedUri(bytes: string, style: PathStyle): RequestUri | undefined {
+  if (!/^[/?]/.test(bytes) && bytes !== '*') return undefined;
+  return { ...parseTarget(bytes, style), scheme: undefined, host: undefined };
+}
+
+function parseTarget(bytes: string, style: PathStyle): Pick<RequestUri, 'path' | 'query'> {
+  const hash = bytes.indexOf('#');
+  const rest = hash === -1 ? bytes : bytes.slice(0, hash);
+  const at = rest.indexOf('?');
+  const path = at === -1 ? rest : rest.slice(0, at);
+  return {
+    path: path === '' ? '/' : normalizePath(path, style),
+    query: at === -1 ? undefined : toText(rest.slice(at + 1)),
+  };
 }
 
 /**
- * A path as nginx, Caddy and Traefik compare it: percent codes decoded, slashes merged, `.` and `..` resolved. Otherwise `/login`,
- * `/%6cogin` and `/x/../login` would be one page with three counters.
+ * As nginx reads a Host, so that clients cannot write the same host in other ways: in lower case, without what follows a colon and
+ * without a dot at the end.
  */
-function normalizePath(path: string): string {
-  if (!path.startsWith('/') || !/%|\/\/|\/\./.test(path)) return path;
+export function normalizeHost(authority: string): string {
+  const [name = ''] = /^(?:\[[^\]]*\]?|[^:]*)/.exec(authority) ?? [];
+  return name.replace(/\.$/, '').toLowerCase();
+}
+
+function normalizePath(bytes: string, style: PathStyle): string {
+  if (!bytes.startsWith('/')) return toText(bytes);
+  const isPlain = !/%|\/\/|\/\./.test(bytes);
+  const text = toText(isPlain ? bytes : decodeCodes(bytes));
+  if (style === 'exact') return isPlain ? text : resolved(text, /(?:^|\/)\.{0,2}$/);
+  const lower = toLower(text);
+  return isPlain ? lower : resolved(lower, /\/$/);
+}
+
+const CODES = /(?:%[0-9a-f]{2})+/gi;
+
+/** Percent codes as the bytes that they stand for; broken ones stay. */
+function decodeCodes(bytes: string): string {
+  return bytes.replace(CODES, (codes) =>
+    Buffer.from(codes.replaceAll('%', ''), 'hex').toString('latin1'),
+  );
+}
+
+/** @param directory what a path ends with that keeps a slash at its end */
+function resolved(path: string, directory: RegExp): string {
   const kept: string[] = [];
-  const segments = decodePercent(path).split('/');
-  const last = segments.at(-1) as string;
-  for (const segment of segments) {
+  for (const segment of path.split('/')) {
     if (segment === '..') kept.pop();
     else if (segment !== '' && segment !== '.') kept.push(segment);
   }
-  const isDirectory = kept.length > 0 && ['', '.', '..'].includes(last);
-  return `/${kept.join('/')}${isDirectory ? '/' : ''}`;
+  return `/${kept.join('/')}${kept.length > 0 && directory.test(path) ? '/' : ''}`;
+}
+
+/** Letter by letter, as Go does it: by itself a text knows a sigma at the end of a word, and two letters for one. */
+function toLower(text: string): string {
+  if (!BEYOND_ASCII.test(text)) return text.toLowerCase();
+  return Array.from(text, (letter) => (letter === '\u0130' ? 'i' : letter.toLowerCase())).join('');
+}
+
+const BEYOND_ASCII = /[^\0-\x7f]/;
+
+/** Bytes in UTF-8. */
+export function toText(bytes: string): string {
+  return BEYOND_ASCII.test(bytes) ? Buffer.from(bytes, 'latin1').toString() : bytes;
 }

@@ -6,6 +6,7 @@ import type { Decision } from '../../src/core/model';
 import type { GrpcTransportOptions } from '../../src/transport/grpc/options';
 import { eventually } from '../support/eventually';
 import { expectFigure } from '../support/figure';
+import { connectAttacker, repeat, wholeCall } from '../support/h2-attacker';
 import { SHOULD_RATE_LIMIT, createTestClient, encodeRequest } from './transport.client';
 import { OK, startTransport, type CreateGrpcTransport, type Script } from './transport.harness';
 
@@ -295,6 +296,27 @@ export function describeGrpcTransport(name: string, create: CreateGrpcTransport)
       await eventually(() => {
         expect(times.get('ratelimit_server.ShouldRateLimit.response_time')).toBe(2);
       });
+    });
+
+    it('knows that a client that ended its side, with calls that wait, has left', async () => {
+      const { address, waiting } = await start(() => undefined);
+      const { socket, send } = await connectAttacker(address);
+      await send(repeat(3, wholeCall));
+      await eventually(() => {
+        expect(waiting).toHaveLength(3);
+      });
+      const left = () => waiting.map(({ responder, callId }) => responder.hasLeft?.(callId));
+      expect(left()).toEqual([false, false, false]);
+      socket.end();
+      // Long before the connection is cut for it.
+      await eventually(
+        () => {
+          expect(left()).toEqual([true, true, true]);
+        },
+        { withinMs: 5_000 },
+      );
+      for (const { responder, callId } of waiting) responder.answer(callId, OK);
+      socket.destroy();
     });
 
     it('gathers the calls of one turn into one batch', async () => {

@@ -7,6 +7,7 @@ import { parse } from 'yaml';
 import { createTemporaryDirectory } from '../support/rule-directory';
 import { startProxy, stopProxies } from '../support/proxies';
 import { findProxy } from '../support/proxy-programs';
+import { sendBytes } from '../support/raw-http';
 import { startRedisServer, type RedisServer } from '../support/redis-server';
 import { startService, stopServices, type Service } from '../support/service';
 
@@ -208,6 +209,43 @@ describe.each(['nginx', 'caddy'] as const)('the example of %s', (name) => {
       expect((await ask(`${proxy.url}/login`)).status).toBe(200);
       await service.stop();
       expect((await ask(`${proxy.url}/login`)).status).toBe(200);
+    },
+    60_000,
+  );
+});
+
+describe('the example of nginx, beside what nginx refuses itself', () => {
+  const program = findProxy('nginx');
+  const where = program === undefined ? it.skip : it;
+
+  async function start(edit?: (text: string) => string) {
+    const service = await startExample('nginx');
+    return startProxy(program ?? '', 'nginx', service.http.replace('http://', ''), edit);
+  }
+
+  where(
+    'leaves a 403 of nginx what it is, and answers 429 for a limit',
+    async () => {
+      const files = (text: string) =>
+        text.replace('proxy_pass http://127.0.0.1:8001;', 'root /; deny 127.0.0.11;');
+      const { url } = await start(files);
+      expect((await ask(`${url}/etc/`)).status).toBe(403);
+      expect((await ask(`${url}/etc/passwd`, { method: 'GET' })).status).toBe(200);
+      const denied = await ask(`${url}/etc/passwd`, { method: 'GET', from: '127.0.0.11' });
+      expect([denied.status, denied.headers['retry-after']]).toEqual([403, undefined]);
+      const statuses: number[] = [];
+      for (let times = 0; times < 4; times += 1) statuses.push((await ask(`${url}/login`)).status);
+      expect(statuses).toEqual([404, 404, 404, 429]);
+    },
+    60_000,
+  );
+
+  where(
+    'answers HTTP/1.0 without Host',
+    async () => {
+      const { url } = await start();
+      const answer = await sendBytes(Number(new URL(url).port), 'GET /login HTTP/1.0\r\n\r\n');
+      expect(answer).toMatch(/^HTTP\/1\.1 200 [^]*hello\n$/);
     },
     60_000,
   );

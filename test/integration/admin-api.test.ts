@@ -197,17 +197,14 @@ describe('who may call the operator API', () => {
     expect(seen).toHaveLength(7);
   });
 
-  it('refuses a call that is sent before the one before it is answered', async () => {
+  it('answers calls that come together one after the other', async () => {
     const { port, seen } = await start();
     const get = `${GET} HTTP/1.1\r\nHost: localhost\r\n`;
     const answers = await sendBytes(port, `${get}\r\n${get}\r\n${get}Connection: close\r\n\r\n`);
-    expect(answers.match(/HTTP\/1.1 \d+/g)).toEqual([
-      'HTTP/1.1 200',
-      'HTTP/1.1 429',
-      'HTTP/1.1 429',
-    ]);
-    expect(answers).toContain('expected one at a time');
-    expect(seen).toHaveLength(1);
+    expect(answers.match(/HTTP\/1.1 \d+/g)).toEqual(
+      [200, 200, 200].map((ok) => `HTTP/1.1 ${String(ok)}`),
+    );
+    expect(seen).toHaveLength(3);
   });
 });
 

@@ -201,6 +201,75 @@ describe('/check', () => {
     expect((await ask('/healthcheck')).status).toBe(200);
   });
 
+  it.each([
+    ['match', "  - entries: [{ key: user, header: x-user, match: '^a+b' }]\n"],
+    ['when', "  - when: { field: path, matches: 'b$' }\n    entries: [{ key: user, value: v }]\n"],
+  ])('runs no pattern over more than 2 KiB, and answers 414 instead (%s)', async (kind, entry) => {
+    const files = {
+      'a.yaml': `domain: shop\ndescriptors:\n${entry}`,
+      'b.yaml': `domain: shop\ntoo_long_status: 403\non_error: allow\ndescriptors:\n${entry}`,
+    };
+    const proxied = `proxy: nginx\ntrusted_proxies: [127.0.0.1]\n`;
+    const maps = Object.fromEntries(
+      Object.entries(files).map(([name, text]) => [name, text + proxied]),
+    );
+    const { ask, counted, batches } = await start(maps);
+    const askWith = (name: string, text: string) =>
+      ask(`/check/${name}`, {
+        'x-user': text,
+        'x-original-uri': `/${text}`,
+        'x-real-ip': '1.1.1.1',
+      });
+    // In the path a slash is before it; the second has three bytes in one letter.
+    const room = 2_048 - (kind === 'when' ? 1 : 0);
+    expect((await askWith('a', `${'a'.repeat(room - 1)}b`)).status).toBe(200);
+    expect((await askWith('a', 'c'.repeat(room))).status).toBe(200);
+    for (const long of ['a'.repeat(room + 1), `${'a'.repeat(room - 2)}\u00e2\u0082\u00ac`]) {
+      const answer = await askWith('a', long);
+      expect([answer.status, JSON.parse(answer.body)]).toEqual([
+        414,
+        {
+          error: 'a value is longer than patterns are run over (2048 bytes)',
+          code: 'invalid_request',
+        },
+      ]);
+      expect((await askWith('b', long)).status).toBe(403);
+    }
+    expect(batches).toHaveLength(1);
+    await eventually(() => {
+      expect(counted('malformed')).toBe(4);
+    });
+  });
+
+  it('compares a value of any length, where no pattern is run over it', async () => {
+    const { ask } = await start(
+      'domain: shop\ndescriptors: [{ entries: [{ key: user, header: x-user }] }]\n',
+    );
+    expect((await ask('/check', { 'x-user': 'a'.repeat(4_000) })).status).toBe(200);
+  });
+
+  it('takes a request line with a whole URL as one with the path alone', async () => {
+    const { port, ask } = await start(
+      'domain: shop\ndescriptors: [{ entries: [{ key: user, field: host }] }]\n',
+    );
+    const last = 'Connection: close\r\n\r\n';
+    const statuses = [];
+    for (const line of ['http://a/check', 'HTTP://A:80/check?x', 'http://a/check'])
+      statuses.push(
+        (await sendBytes(port, `GET ${line} HTTP/1.1\r\nHost: b\r\n${last}`)).slice(9, 12),
+      );
+    expect(statuses).toEqual(['200', '200', '429']);
+    expect((await ask('/check')).status).toBe(200);
+    for (const [line, status] of [
+      ['http://a/livez', '200'],
+      ['http://a?x', '404'],
+      ['http://a', '404'],
+    ] as const)
+      expect(await sendBytes(port, `GET ${line} HTTP/1.1\r\nHost: b\r\n${last}`)).toMatch(
+        `HTTP/1.1 ${status} `,
+      );
+  });
+
   it('refuses a value that no request may hold', async () => {
     const { ask, counted, batches } = await start(MAP, inMemory(), { maxValueBytes: 8 });
     expect((await ask('/check', { 'x-user': '12345678' })).status).toBe(200);
@@ -216,7 +285,7 @@ describe('/check', () => {
     });
   });
 
-  it('decides the calls of one turn in one batch, and answers them in their order', async () => {
+  it('decides the calls of a connection one after the other, and answers them in their order', async () => {
     const { port, batches } = await start();
     const call = (user: string, more = '') =>
       `GET /check HTTP/1.1\r\nHost: a\r\nX-User: ${user}\r\n${more}\r\n`;
@@ -224,7 +293,7 @@ describe('/check', () => {
     const answers = await sendBytes(port, `${calls}${call('bob', 'Connection: close\r\n')}`);
     const statuses = [...answers.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status);
     expect(statuses).toEqual(['200', '200', '429', '200', '200']);
-    expect(batches.map(({ length }) => length)).toEqual([5]);
+    expect(batches.map(({ length }) => length)).toEqual([1, 1, 1, 1, 1]);
   });
 
   it('ignores rules in shadow mode in what it says', async () => {

@@ -130,19 +130,6 @@ describe('what a client does not read', () => {
       expect([ended(), budget.heldBytes]).toEqual([1, 0]);
     });
   });
-
-  it('counts answers that wait for the one before too', async () => {
-    const { handle, responses } = waiting();
-    const { port, budget } = await start(handle, { timeouts: { checkEveryMs: 20 } });
-    client(port, GET + GET);
-    await eventually(() => {
-      expect(responses).toHaveLength(2);
-    });
-    responses[1]?.end(LARGE);
-    await eventually(() => {
-      expect(budget.heldBytes).toBeGreaterThanOrEqual(LARGE.length);
-    });
-  });
 });
 
 describe('a body that does not end', () => {

@@ -6,7 +6,7 @@ import {
   type RateLimiterOptions,
 } from '../../src/client';
 import { failure } from '../../src/core/errors';
-import type { Decision } from '../../src/core/model';
+import type { Decision, DecisionRequest } from '../../src/core/model';
 import { createGrpcJsTransport } from '../../src/transport/grpc/grpc-js/transport';
 import type { GrpcTransportOptions } from '../../src/transport/grpc/options';
 import { createWireTransport } from '../../src/transport/grpc/wire/transport';
@@ -228,6 +228,76 @@ describe('reservations', () => {
     expect(await limiter.settle(ANN, 'i', 3)).toEqual({ settled: true, error: undefined });
     expect(calls).toBe(2);
     expect(limiter.stats().unsettled).toBe(0);
+  });
+
+  const stepsOf = (requests: readonly DecisionRequest[]) =>
+    requests.flatMap(({ descriptors }) =>
+      descriptors.map(({ entries, hits }) => [entries.at(-1)?.key, entries.at(-1)?.value, hits]),
+    );
+
+  it.each([
+    ['deny', 'deny'],
+    ['a function that says deny', () => 'deny' as const],
+  ] as const)('are settled with 0 where there is no decision, under %s', async (_what, onError) => {
+    let calls = 0;
+    const { address, requests } = await start(() => {
+      calls += 1;
+      return calls === 1 ? failure('store_timeout', 'the store takes too long') : OK;
+    });
+    const limiter = limiterOf(address, { onError });
+    expect(await limiter.reserve(ANN, 'i', 5)).toMatchObject({
+      allowed: false,
+      error: { code: 'timeout' },
+    });
+    await limiter.close();
+    expect(stepsOf(requests())).toEqual([
+      ['reserve', 'i', 5],
+      ['settle', 'i', 0],
+    ]);
+    expect(limiter.stats()).toMatchObject({ inFlight: 0, failed: 1, unsettled: 0 });
+  });
+
+  it('are settled with 0 where onError throws, and the call rejects with what it throws', async () => {
+    let calls = 0;
+    const { address, requests } = await start(() =>
+      calls++ === 0 ? failure('internal', 'a fault') : OK,
+    );
+    const limiter = limiterOf(address, {
+      onError: () => {
+        throw new Error('no');
+      },
+    });
+    await expect(limiter.reserve(ANN, 'i', 5)).rejects.toThrow('no');
+    await limiter.close();
+    expect(stepsOf(requests()).map(([step]) => step)).toEqual(['reserve', 'settle']);
+  });
+
+  it('stay open where they are allowed without a decision, or refused by one', async () => {
+    const over: Decision = { ...OK, overallCode: 'OVER_LIMIT' };
+    for (const answer of [over, failure('internal', 'a fault')]) {
+      const { address, requests } = await start(() => answer);
+      const limiter = limiterOf(address, { onError: answer === over ? 'deny' : 'allow' });
+      await limiter.reserve(ANN, 'i', 5);
+      await limiter.close();
+      expect(stepsOf(requests())).toEqual([['reserve', 'i', 5]]);
+    }
+  });
+
+  it('are settled all, however many at once, beside a thousand calls that wait', async () => {
+    const { address, waiting, requests } = await start((request) =>
+      request.descriptors[0]?.entries.at(-1)?.key === 'settle' ? OK : undefined,
+    );
+    const limiter = limiterOf(address);
+    const flood = Array.from({ length: 1_000 }, () => limiter.check([ANN]));
+    const settled = Array.from({ length: 5_000 }, (_, at) => limiter.settle(ANN, String(at), 1));
+    const closed = limiter.close();
+    expect(await Promise.all(settled)).toEqual(
+      settled.map(() => ({ settled: true, error: undefined })),
+    );
+    for (const { responder, callId } of waiting) responder.answer(callId, OK);
+    await Promise.all(flood);
+    await closed;
+    expect(new Set(stepsOf(requests()).map(([, id]) => id)).size).toBe(5_001);
   });
 
   it('counts a settle that failed twice, and fails nobody', async () => {

@@ -10,6 +10,7 @@ import {
 } from '../../identity/service/create-identity-service';
 import { createMetrics } from '../../identity/service/metrics';
 import { ByteBudget } from '../../platform/byte-budget';
+import { HttpTurns } from '../../platform/http-turns';
 import { addressText } from '../../platform/listen-address';
 import { monotonicMs } from '../../platform/clock';
 import { createLogger } from '../../platform/logger/create-logger';
@@ -108,7 +109,7 @@ function createService(
     {
       address: { host, port },
       metricsAddress,
-      limits: { budget: new ByteBudget(maxHeldBytes), maxConnections },
+      limits: { budget: new ByteBudget(maxHeldBytes), maxConnections, turns: new HttpTurns() },
       corsOrigins: corsOrigins ?? [],
       trustedProxies: trustedProxies ?? [],
       profile: identity.userinfoProfile,

@@ -2,6 +2,7 @@ import type { Observable } from 'rxjs';
 import { firstTrueOrTimeout } from '../../../streams';
 import { ByteBudget } from '../../platform/byte-budget';
 import type { HttpLimits } from '../../platform/http-listener';
+import { HttpTurns } from '../../platform/http-turns';
 import { addressText, listenAt } from '../../platform/listen-address';
 import type { BoundSettings } from '../../settings/bounds';
 import type { Registry } from '../../stats/registry';
@@ -16,7 +17,7 @@ export function createConnectionLimits(
   const budget = new ByteBudget(maxHeldBytes, () => {
     registry.count('ratelimit.connections.ended_unread', 1);
   });
-  return { budget, maxConnections };
+  return { budget, maxConnections, turns: new HttpTurns() };
 }
 
 /** Where calls are taken, as `host:port` or `unix:path`. */

@@ -16,7 +16,8 @@ export function checkPems({ certificate, key, clientCa }: TlsPems) {
     throw new Error(`GRPC_SERVER_TLS_KEY: ${expected}: ${toReason(error)}`, { cause: error });
   }
   if (clientCa !== undefined) readCertificates('GRPC_CLIENT_TLS_CACERT', clientCa);
-  return { names: leaf.subjectAltName ?? leaf.subject, validTo: leaf.validTo };
+  const { validFrom, validTo } = leaf;
+  return { names: leaf.subjectAltName ?? leaf.subject, validFrom, validTo };
 }
 
 const BEGIN = /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----/g;

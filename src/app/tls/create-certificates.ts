@@ -55,7 +55,16 @@ export function createCertificates(
       everyMs: LOOK_EVERY_MS,
       look: () => defer(() => readPems(files)),
       isSame: isSamePems,
-      check: checkPems,
+      check(pems) {
+        const { validFrom, validTo } = checkPems(pems);
+        const now = Date.now();
+        const isValid = Date.parse(validFrom) <= now && now < Date.parse(validTo);
+        // The one in use has expired too.
+        if (isValid || endMs < now) return;
+        throw new Error(
+          `GRPC_SERVER_TLS_CERT: the certificate is valid from ${validFrom} to ${validTo}, which is not now`,
+        );
+      },
       onFault: (error) => {
         statistics.count(REFUSED, 1);
         const reason = toReason(error);

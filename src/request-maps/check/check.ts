@@ -1,5 +1,6 @@
 import type { ProxyHops } from '../../platform/proxy-hops';
 import type { MapDescriptor, RequestField } from '../request-map';
+import type { PathStyle } from '../request-uri';
 
 /** One way to ask over HTTP, with `/check`: how a call becomes a request, and how it is answered (docs/check.md). */
 export interface Check {
@@ -9,6 +10,8 @@ export interface Check {
   /** Whose words count. */
   readonly hops: ProxyHops;
   readonly deniedStatus: number;
+  /** The status of a call of which a value is too long for a pattern. */
+  readonly tooLongStatus: number;
   /** What a call is answered for which there is no decision. */
   readonly onError: 'allow' | 'deny';
   /** Answers name rules by their metric keys. */
@@ -76,4 +79,12 @@ export const WORDS: Readonly<Record<ProxyName, ProxyWords>> = {
   },
   traefik: FORWARD_AUTH,
   caddy: FORWARD_AUTH,
+};
+
+/** How each proxy compares paths. */
+export const STYLES: Readonly<Record<ProxyName, PathStyle>> = {
+  nginx: 'exact',
+  'ingress-nginx': 'exact',
+  traefik: 'exact',
+  caddy: 'caddy',
 };

@@ -7,13 +7,14 @@ import { NETWORK_EXPECTED, parseNetwork, ProxyHops, type Network } from '../../p
 import { MapFields } from '../map-fields';
 import { readMapDescriptors } from '../parse-map';
 import { REQUEST_FIELDS, type MapDescriptor, type RequestField } from '../request-map';
-import { PROXIES, WORDS, type Check, type ProxyName } from './check';
+import { PROXIES, STYLES, WORDS, type Check, type ProxyName } from './check';
 
 const KEYS = [
   'domain',
   'proxy',
   'trusted_proxies',
   'denied_status',
+  'too_long_status',
   'on_error',
   'show_rule',
   'hits',
@@ -44,7 +45,7 @@ function readCheck(
   }
   const map = new MapFields(root, 'in a check', KEYS, report);
   const proxy = map.oneOf('proxy', PROXIES);
-  const names = { fields: REQUEST_FIELDS, headers: undefined };
+  const names = { fields: REQUEST_FIELDS, headers: undefined, caseless: caselessOf(proxy) };
   const descriptors = readMapDescriptors(map, names);
   checkBounds(map, descriptors, bounds);
   refuseReservations(map, descriptors);
@@ -53,13 +54,22 @@ function readCheck(
     domain: map.text('domain') ?? '',
     proxy,
     hops: new ProxyHops(readTrusted(map, proxy)),
-    deniedStatus: map.whole('denied_status', { least: 400, most: 599 }, 'bad-map') ?? 429,
+    deniedStatus: readStatus(map, 'denied_status', 429),
+    tooLongStatus: readStatus(map, 'too_long_status', 414),
     onError: map.oneOf('on_error', ['allow', 'deny']) ?? 'allow',
     showRule: map.flag('show_rule'),
     hitsHeader: map.has('hits') ? readHits(map) : undefined,
     descriptors,
     neededHeaders: proxy === undefined ? [] : headersFor(proxy, descriptors),
   };
+}
+
+function readStatus(map: MapFields, name: string, standard: number): number {
+  return map.whole(name, { least: 400, most: 599 }, 'bad-map') ?? standard;
+}
+
+function caselessOf(proxy: ProxyName | undefined): readonly RequestField[] {
+  return proxy !== undefined && STYLES[proxy] === 'caddy' ? ['path'] : [];
 }
 
 function readHits(map: MapFields): string | undefined {

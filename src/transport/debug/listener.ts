@@ -8,12 +8,12 @@ import { monotonicMs as systemMonotonicMs } from '../../platform/clock';
 import { ADMIN_PREFIX } from './admin/admin-api';
 import { createAdminRouter, sendAdmin, type AdminOptions } from './admin/admin-router';
 import { CHALLENGE, NO_TOKEN, refuseForeign, type CheckToken } from './admin/admit';
+import { isForeign } from './foreign-page';
 import { createHostCheck } from './allowed-host';
 import { createEventStream, type EventSource, type EventStreamOptions } from './event-stream';
 import { INDEX_PAGE, pprofPage } from './pages';
 import { createProfileEndpoint, type WorkerProfiles } from './profile-endpoint';
 import { createUiPage } from './ui-page';
-import { boundPipeline } from './work/bound-pipeline';
 import { sendPieces, type Head } from './work/send-pieces';
 import { createTurns } from './work/turns';
 import { linesOf, sendText, servePage } from './work/serve-page';
@@ -124,6 +124,7 @@ export function createDebugListener(deps: DebugDeps, options: DebugOptions): Lis
           admin(request, response, { tokenId });
         });
     } else if (!isAllowed(host)) sendText(response, 421, misdirected(host));
+    else if (isForeign(request, admission)) sendText(response, 403, FOREIGN);
     else if (protectAll)
       withToken(request, response, () => {
         respond(pages, request, response);
@@ -150,10 +151,7 @@ export function createDebugListener(deps: DebugDeps, options: DebugOptions): Lis
     });
   };
   // What shows an overload is bounded by itself, and must be seen during one.
-  const listener = createHttpListener(
-    { handle: boundPipeline(handle), isVital: () => true },
-    options,
-  );
+  const listener = createHttpListener({ handle, isVital: () => true }, options);
   return {
     ...listener,
     close(withinMs) {
@@ -195,6 +193,9 @@ function show(
     sendText(response, 500, `this page failed: ${toReason(error)}\n`);
   }
 }
+
+const FOREIGN =
+  'a page of another site may not call this, expected this host or one of ADMIN_HOSTS\n';
 
 const OK_TEXT: Head = { status: 200, contentType: PLAIN };
 const OK_JSON: Head = { status: 200, contentType: 'application/json' };

@@ -1,11 +1,20 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { expectFigure, isSiege } from '../../support/figure';
+import { besideAPoliteClient } from '../../support/h2-siege';
 import { createStoreFile } from '../../support/identity';
 import { startIdentityProcess, stopIdentities } from '../../support/identity-service';
 import { sendBytes } from '../../support/raw-http';
-import { expired, sharedService, stopSmallServices } from '../../support/small-service';
+import { createTemporaryDirectory } from '../../support/rule-directory';
+import {
+  expired,
+  ONE_RULE,
+  sharedService,
+  startSmallService,
+  stopSmallServices,
+} from '../../support/small-service';
 
-/** A good request with garbage after it in the same packet: nobody may get the answer of another request. */
+/** Many requests on one connection, or a good one with garbage after it: nobody gets the answer of another, and nobody waits long. */
 
 afterAll(async () => {
   await stopIdentities();
@@ -52,3 +61,52 @@ it('writes no refusal into a stream of events', async () => {
   expect(received).toMatch(/^HTTP\/1.1 200 OK\r\n[^]*\r\nevent: rules\n/);
   expect(received).not.toContain('HTTP/1.1 400');
 });
+
+const FLOOD_BYTES = isSiege ? 900_000 : 200_000;
+const CONNECTIONS = isSiege ? 10 : 2;
+
+/** Writes as many requests at once as a flood holds; settles with how many it wrote and how many were answered. */
+function flood(url: string, request: string) {
+  const count = Math.floor(FLOOD_BYTES / request.length);
+  return new Promise<readonly [number, number]>((resolve) => {
+    const socket = connect(portOf(url), '127.0.0.1');
+    let answered = 0;
+    let rest = '';
+    socket.on('error', () => undefined);
+    socket.setEncoding('latin1').on('data', (bytes: string) => {
+      const parts = (rest + bytes).split('Content-Length:');
+      rest = parts.at(-1)?.slice(-20) ?? '';
+      answered += parts.length - 1;
+      if (answered >= count) socket.destroy();
+    });
+    socket.on('close', () => {
+      resolve([count, answered]);
+    });
+    socket.write(request.repeat(count));
+  });
+}
+
+it.each([
+  { port: 'http', path: '/check' },
+  { port: 'http', path: '/livez' },
+  { port: 'debug', path: '/' },
+] as const)(
+  'decides beside floods of $path on the $port port, and answers all of them',
+  async ({ port, path }) => {
+    const checks = createTemporaryDirectory();
+    checks.write('check.map', 'domain: d\ndescriptors: [{ entries: [{ key: k, header: x-k }] }]\n');
+    const service = await startSmallService(ONE_RULE, { CHECK_CONFIG: `${checks.path}/check.map` });
+    const request = `GET ${path} HTTP/1.1\r\nHost: a\r\nX-K: a\r\n\r\n`;
+    let floods: (readonly [number, number])[] = [];
+    const { failures, worstMs, grownMb } = await besideAPoliteClient(service, async () => {
+      const all = Array.from({ length: CONNECTIONS }, () => flood(service[port], request));
+      floods = await Promise.all(all);
+    });
+    checks.remove();
+    expect(failures).toEqual([]);
+    expect(floods.filter(([asked, answered]) => asked !== answered)).toEqual([]);
+    expectFigure({ name: 'longest wait of a decision', value: worstMs, unit: 'ms', below: 50 });
+    expectFigure({ name: 'growth of memory', value: grownMb, unit: 'MB', below: 150 });
+  },
+  120_000,
+);

@@ -2,13 +2,16 @@ import type { Socket } from 'node:net';
 import { ByteBudget } from '../../../src/platform/byte-budget';
 import { HttpConnection } from '../../../src/platform/http-connection';
 
+const noop = () => undefined;
+
 /** What a connection reads of its socket, in the hands of the test. */
 function connection() {
   const socket = { bytesRead: 0, bytesWritten: 0, writableLength: 0, isReset: false };
   const asSocket = { ...socket, resetAndDestroy: () => (asSocket.isReset = true) };
   let ended = 0;
   const budget = new ByteBudget(1_000_000, () => (ended += 1));
-  const connection = new HttpConnection(asSocket as unknown as Socket, budget);
+  const pipeline = { take: noop, close: noop, refuse: noop, waitingBytes: 0 };
+  const connection = new HttpConnection(asSocket as unknown as Socket, budget, pipeline);
   const look = (times: number) => {
     for (let i = 0; i < times; i++) connection.look(1_000, 30_000);
   };

@@ -13,32 +13,24 @@ export interface Serving {
   readonly refused: (error: string) => void;
 }
 
-/** Begins to answer a call when there is time for it, and none before it on its connection. */
+/** Begins to answer a call when there is time for it. */
 export function serveWork(
   work: WorkScheduler,
   response: ServerResponse,
   { run, isLarge = false, failed, refused }: Serving,
 ): void {
-  // An answer that waits for another one would be held until that is read.
-  const isPipelined = response.socket === null;
-  const retryAfterSeconds = isPipelined
-    ? 1
-    : work.begin({
-        run,
-        isLarge,
-        isWanted: () => !response.destroyed,
-        failed(error) {
-          // A part of an answer must not be taken for the whole.
-          if (response.headersSent) response.destroy();
-          else failed(error);
-        },
-      });
+  const retryAfterSeconds = work.begin({
+    run,
+    isLarge,
+    isWanted: () => !response.destroyed,
+    failed(error) {
+      // A part of an answer must not be taken for the whole.
+      if (response.headersSent) response.destroy();
+      else failed(error);
+    },
+  });
   if (retryAfterSeconds === undefined) return;
   const seconds = String(retryAfterSeconds);
   response.setHeader('Retry-After', seconds);
-  refused(
-    isPipelined
-      ? 'the previous call on this connection is not answered yet, expected one at a time'
-      : `operator calls have used their share of the time, try again in ${seconds} s`,
-  );
+  refused(`operator calls have used their share of the time, try again in ${seconds} s`);
 }

@@ -88,8 +88,9 @@ export class WireConnection implements Client, Responder, ByteHolder, GrpcEvents
     return isTaken;
   }
 
+  /** A client that has ended its side has left, although what is decided for it is still written. */
   hasLeft(callId: number): boolean {
-    return this.left.has(callId);
+    return this.halfClosedAtMs !== undefined || this.left.has(callId);
   }
 
   /** Writes the pending output, once per turn; stops reading from a client that does not read. */

@@ -1,9 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { withoutMapping } from '../../../platform/proxy-hops';
-import { WORDS, type Check, type ProxyWords } from '../../../request-maps/check/check';
+import { STYLES, WORDS, type Check, type ProxyWords } from '../../../request-maps/check/check';
 import type { RequestFacts, RequestField } from '../../../request-maps/request-map';
-import { normalizeHost, parseRequestUri, type RequestUri } from '../../../request-maps/request-uri';
+import {
+  normalizeHost,
+  parseForwardedUri,
+  parseOriginalUrl,
+  parseUriBytes,
+  toText,
+  type RequestUri,
+} from '../../../request-maps/request-uri';
 
 /**
  * A call to `/check`, as a check sees it: what its proxy says of the request where the peer is that proxy, else the call itself.
@@ -36,7 +43,7 @@ export class CallFacts implements RequestFacts {
       const value = this.header(name);
       if (value === undefined) return true;
       if (name === 'x-real-ip') return isIP(withoutMapping(value)) === 0;
-      return name === 'x-original-url' && this.#parsedUri(name).host === undefined;
+      return URIS.has(name) && this.#parsedUri(name) === undefined;
     });
   }
 
@@ -45,7 +52,7 @@ export class CallFacts implements RequestFacts {
       case 'method':
         return this.#method();
       case 'path':
-        return this.#parsedUri(this.#words?.path).path;
+        return this.#parsedUri(this.#words?.path)?.path;
       case 'query':
         return this.#query();
       case 'host':
@@ -58,11 +65,16 @@ export class CallFacts implements RequestFacts {
   }
 
   header(name: string): string | undefined {
+    const bytes = this.#bytesOf(name);
+    return bytes === undefined ? undefined : toText(bytes);
+  }
+
+  #bytesOf(name: string): string | undefined {
     const { headers } = this.#request;
     // An entry of a check may name what every object has: `constructor`.
     const value = Object.hasOwn(headers, name) ? headers[name] : undefined;
     const text = Array.isArray(value) ? value.join(', ') : value;
-    return text === undefined || text === '' ? undefined : toText(text);
+    return text === '' ? undefined : text;
   }
 
   #method(): string | undefined {
@@ -71,26 +83,36 @@ export class CallFacts implements RequestFacts {
   }
 
   #query(): string | undefined {
-    const { query } = this.#parsedUri(this.#words?.query);
+    const query = this.#parsedUri(this.#words?.query)?.query;
     return query === '' ? undefined : query;
   }
 
-  #parsedUri(header: string | undefined): RequestUri {
-    const text = header === undefined ? toText(this.#request.url ?? '') : this.header(header);
-    return (this.#uri ??= parseRequestUri(text ?? ''));
+  /** Undefined where the proxy does not write it as it should. */
+  #parsedUri(header: string | undefined): RequestUri | undefined {
+    return (this.#uri ??= this.#parseUri(header));
+  }
+
+  #parseUri(header: string | undefined): RequestUri | undefined {
+    if (header === undefined) return parseUriBytes(this.#request.url ?? '');
+    const bytes = this.#bytesOf(header) ?? '';
+    if (header !== 'x-original-url')
+      return parseForwardedUri(bytes, STYLES[this.#check.proxy ?? 'nginx']);
+    // Of `GET http://a?b/c` alone: nginx serves `/`, and writes what it writes of `/c` with the Host `a?b`.
+    if (this.#bytesOf('x-auth-request-redirect')?.startsWith('?') === true) return undefined;
+    return parseOriginalUrl(bytes);
   }
 
   #host(): string | undefined {
     const name = this.#words?.host ?? 'host';
-    if (name === 'x-original-url') return this.#parsedUri(name).host;
-    const host = this.header(name);
-    return host === undefined ? undefined : normalizeHost(host);
+    const isInUrl = name === 'x-original-url';
+    const host = isInUrl ? this.#parsedUri(name)?.host : normalizeHost(this.header(name) ?? '');
+    return host === '' ? undefined : host;
   }
 
   #scheme(): string | undefined {
     const name = this.#words?.scheme;
     if (name === undefined) return 'http';
-    return name === 'x-original-url' ? this.#parsedUri(name).scheme : this.header(name);
+    return name === 'x-original-url' ? this.#parsedUri(name)?.scheme : this.header(name);
   }
 
   #address(): string | undefined {
@@ -103,7 +125,4 @@ export class CallFacts implements RequestFacts {
   }
 }
 
-/** Node gives a character for each byte. */
-function toText(bytes: string): string {
-  return /[\x80-\xff]/.test(bytes) ? Buffer.from(bytes, 'latin1').toString() : bytes;
-}
+const URIS = new Set(['x-original-uri', 'x-original-url', 'x-forwarded-uri']);

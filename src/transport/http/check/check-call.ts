@@ -53,6 +53,12 @@ export class CheckCall implements Responder {
     else allow(this.#response);
   }
 
+  /** The call makes no sense. */
+  refuse(reason: Refusal): void {
+    this.#counts.count('malformed');
+    refuse(this.#response, reason);
+  }
+
   /** There is no decision: `on_error` says what that means, unless the call itself makes no sense. */
   fail(reason: Refusal): void {
     const isMalformed = reason.status === MALFORMED;

@@ -59,7 +59,7 @@ export function createCheckEndpoint(deps: CheckDeps) {
     }
     const facts = new CallFacts(request, check);
     const amiss = findAmiss(facts, asked);
-    const made =
+    const made: ReturnType<typeof toRequest> =
       amiss === undefined ? toRequest(facts, asked, maxValueBytes) : { malformed: amiss };
     if (made === 'none') {
       call.pass();
@@ -68,7 +68,7 @@ export function createCheckEndpoint(deps: CheckDeps) {
     const trace = tracer?.start(kindOf(check, question, request.method), headersOf(request));
     if ('malformed' in made) {
       trace?.refused(failure('invalid_request', made.malformed));
-      call.fail(refusal(400, 'invalid_request', made.malformed));
+      call.refuse(refusal(made.status ?? 400, 'invalid_request', made.malformed));
     } else
       ask({ request: made, responder: call, callId: 0, trace, policies: policiesOf[question] });
   };

@@ -1,17 +1,29 @@
 import type { DecisionRequest, RequestDescriptor } from '../../../core/model';
 import type { Check } from '../../../request-maps/check/check';
-import { makeDescriptors } from '../../../request-maps/make-descriptors';
+import {
+  isLonger,
+  makeDescriptorsOfClient,
+  MAX_PATTERN_BYTES,
+  TOO_LONG,
+} from '../../../request-maps/make-descriptors';
 import type { CallFacts } from './call-facts';
 import type { AskedCheck } from './check-call';
 
-/** What a call asks the decisions; `none`: its map made no descriptor of it. A text: why it makes no sense. */
+/** Why a call makes no sense, and what it is answered. */
+export interface Malformed {
+  readonly malformed: string;
+  readonly status?: number;
+}
+
+/** What a call asks the decisions; `none`: its map made no descriptor of it. */
 export function toRequest(
   facts: CallFacts,
   { check, question }: AskedCheck,
   maxValueBytes: number,
-): DecisionRequest | { readonly malformed: string } | 'none' {
+): DecisionRequest | Malformed | 'none' {
   const isQuota = question === 'quota';
-  const descriptors = makeDescriptors(check.descriptors, facts, isQuota ? 0 : undefined);
+  const descriptors = makeDescriptorsOfClient(check.descriptors, facts, isQuota ? 0 : undefined);
+  if (descriptors === TOO_LONG) return { malformed: NO_PATTERN, status: check.tooLongStatus };
   if (descriptors.length === 0) return 'none';
   if (descriptors.some((descriptor) => hasLongValue(descriptor, maxValueBytes)))
     return { malformed: `a value has more bytes than MAX_VALUE_BYTES (${String(maxValueBytes)})` };
@@ -19,13 +31,10 @@ export function toRequest(
   return { domain: check.domain, descriptors, hitsAddend };
 }
 
-/** Most bytes of a character in UTF-8, for each of its units in a string. */
-const MAX_UNIT_BYTES = 3;
+const NO_PATTERN = `a value is longer than patterns are run over (${String(MAX_PATTERN_BYTES)} bytes)`;
 
 function hasLongValue({ entries }: RequestDescriptor, maxBytes: number): boolean {
-  return entries.some(
-    ({ value }) => value.length * MAX_UNIT_BYTES > maxBytes && Buffer.byteLength(value) > maxBytes,
-  );
+  return entries.some(({ value }) => isLonger(value, maxBytes));
 }
 
 const WHOLE = /^[1-9]\d{0,9}$/;

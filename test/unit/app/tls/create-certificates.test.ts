@@ -5,6 +5,7 @@ import { createCertificates } from '../../../../src/app/tls/create-certificates'
 import { createRegistry } from '../../../../src/stats/registry';
 import { createAuthority } from '../../../support/certificates';
 import { eventually } from '../../../support/eventually';
+import { createRecordingLogger } from '../../../support/recording-logger';
 import { silentLogger } from '../../../support/silent-logger';
 
 const END = 'ratelimit.service.certificate_end_seconds';
@@ -42,4 +43,48 @@ it('shows when the certificate in use ends, also after a renewal, until it is cl
   certificates.close();
   subscription.unsubscribe();
   expect(registry.readGauges().has(END)).toBe(false);
+});
+
+it('keeps a valid certificate in use where the new one has expired, and takes the next good one', async () => {
+  const [valid, expired, renewed] = [
+    authority.issue('valid'),
+    authority.issue('expired', [], { isExpired: true }),
+    authority.issue('next'),
+  ];
+  const files = {
+    certFile: join(authority.directory, 'kept.pem'),
+    keyFile: join(authority.directory, 'kept.key'),
+  };
+  const put = ({ certFile, keyFile }: typeof valid) => {
+    copyFileSync(certFile, files.certFile);
+    copyFileSync(keyFile, files.keyFile);
+  };
+  put(valid);
+  const registry = createRegistry();
+  const { logger, lines } = createRecordingLogger();
+  const certificates = createCertificates(
+    { ...files, clientCaFile: undefined, clientName: undefined },
+    { statistics: registry, logger },
+  );
+  const taken: Buffer[] = [];
+  const subscription = certificates.renewals$.subscribe(({ certificate }) => {
+    taken.push(certificate);
+  });
+  put(expired);
+  await eventually(() => {
+    expect(lines.filter(({ level }) => level === 'error').map(({ fields }) => fields)).toEqual([
+      {
+        reason: expect.stringMatching(
+          /^GRPC_SERVER_TLS_CERT: .* is valid from .* to .*, which is not now$/,
+        ) as string,
+      },
+    ]);
+  });
+  expect(registry.readGauges().get(END)).toBe(endOf(valid.certFile));
+  put(renewed);
+  await eventually(() => {
+    expect(taken).toEqual([readFileSync(renewed.certFile)]);
+  });
+  certificates.close();
+  subscription.unsubscribe();
 });

@@ -134,3 +134,23 @@ it('warns of headers that clients write', () => {
     ],
   ]);
 });
+
+it('reads conditions and patterns of a path in any letter case behind a proxy that compares so', () => {
+  const text = (proxy: string) => `domain: d
+proxy: ${proxy}
+trusted_proxies: [10.0.0.0/8]
+descriptors:
+  - when: { field: path, equals: /Login }
+    entries: [{ key: k, field: path, match: '^/L' }, { key: m, field: method, match: '^p' }]
+  - when: { field: path, matches: ^/LOG }
+    entries: [{ key: k, field: host }]
+`;
+  const heldOf = (proxy: string) => {
+    const [first, second] = parse(text(proxy)).check?.descriptors ?? [];
+    const [path, method] = first?.entries ?? [];
+    const holds = [first, second].map((descriptor) => descriptor?.when?.holds('/login'));
+    return [...holds, path?.match?.('/login'), method?.match?.('POST')];
+  };
+  expect(heldOf('caddy')).toEqual([true, true, '/l', undefined]);
+  expect(heldOf('nginx')).toEqual([false, false, undefined, undefined]);
+});

@@ -102,11 +102,51 @@ describe.each(PROXIES)('behind %s', (proxy) => {
 
 it.each([
   ['nginx', 'x-real-ip', 'unix:'],
+  ['nginx', 'x-original-uri', 'b?c=d'],
   ['ingress-nginx', 'x-original-url', '/b?c=d'],
+  ['ingress-nginx', 'x-original-url', 'http://shop.example?b'],
+  ['traefik', 'x-forwarded-uri', 'a:b/c'],
+  ['caddy', 'x-forwarded-uri', 'a:b/c'],
 ] as const)('of %s refuses a %s that is %s', (proxy, header, value) => {
   const request = call('10.1.1.1', { ...WRITTEN[proxy], [header]: value });
   expect(new CallFacts(request, checkOf(proxy)).findAmiss()).toBe(header);
 });
+
+it('of ingress-nginx refuses a URL that two requests would have', () => {
+  const url = { ...WRITTEN['ingress-nginx'], 'x-original-url': 'http://a?b/login' };
+  const factsWith = (uri: string) =>
+    new CallFacts(
+      call('10.1.1.1', { ...url, 'x-auth-request-redirect': uri }),
+      checkOf('ingress-nginx'),
+    );
+  const facts = factsWith('/login');
+  expect([facts.findAmiss(), facts.field('path')]).toEqual([undefined, '/login']);
+  expect(factsWith('?b/login').findAmiss()).toBe('x-original-url');
+});
+
+it.each(PROXIES)(
+  'of %s judges a path that begins with a slash, whatever byte is in the URI',
+  (proxy) => {
+    const uri =
+      proxy === 'ingress-nginx'
+        ? 'x-original-url'
+        : proxy === 'nginx'
+          ? 'x-original-uri'
+          : 'x-forwarded-uri';
+    const start = proxy === 'ingress-nginx' ? 'http://h' : '';
+    for (let byte = 0; byte < 256; byte += 1) {
+      const letter = String.fromCharCode(byte);
+      for (const path of [`${letter}/login`, `/${letter}login`, `/login${letter}`, letter]) {
+        const facts = new CallFacts(
+          call('10.1.1.1', { ...WRITTEN[proxy], [uri]: `${start}${path}` }),
+          checkOf(proxy),
+        );
+        if (facts.findAmiss() === undefined) expect(facts.field('path')).toMatch(/^(\/|\*$)/);
+        else expect(path).toMatch(/^[^/]/);
+      }
+    }
+  },
+);
 
 it('is the call itself where no proxy is named', () => {
   const facts = new CallFacts(call('203.0.113.66', WRITTEN.nginx), checkOf(undefined));
