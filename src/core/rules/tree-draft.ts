@@ -41,7 +41,8 @@ export function addRule(
 ): Draft {
   const segment = metricSegment(rule, secrets);
   const metricPath = `${parent?.metricPath ?? domain}.${segment}`;
-  const template = keyTemplate(domain, parent?.node, rule);
+  const above = parent?.node;
+  const template = keyTemplate(domain, above, rule);
   const node: Mutable<RuleNode> = {
     // One by one: nodes made by a spread kept these in a second object, and matching took twice as long.
     literal: template.literal,
@@ -53,13 +54,18 @@ export function addRule(
     sharedPattern: rule.shareThreshold ? rule.value : undefined,
     segment,
     valueToMetric: rule.valueToMetric,
-    dynamicMetric: (parent?.node.dynamicMetric ?? false) || rule.valueToMetric,
+    dynamicMetric: isAny(rule.valueToMetric, above?.dynamicMetric),
+    isOnSharedPath: isAny(rule.shareThreshold, above?.isOnSharedPath),
   };
   attach(parent === undefined ? top : childrenOf(parent), rule, node);
   if (rule.place !== undefined) places.set(node, rule.place);
   const draft: Draft = { node, metricPath, children: undefined };
   addReservations(draft, rule, places);
   return draft;
+}
+
+function isAny(own: boolean, ofThoseAbove = false): boolean {
+  return own || ofThoseAbove;
 }
 
 function addReservations(

@@ -15,6 +15,7 @@ export interface WildcardIndex<N> {
   /** The lengths that occur among the prefixes, ascending. */
   readonly prefixLengths: readonly number[];
   readonly byPrefix: ReadonlyMap<string, readonly Wildcard<N>[]>;
+  readonly byPattern: ReadonlyMap<string, N>;
   readonly inOrder: readonly { readonly pattern: string; readonly node: N }[];
 }
 
@@ -38,11 +39,17 @@ export function indexWildcards<N>(
     if (sharing === undefined) byPrefix.set(prefix, [wildcard]);
     else sharing.push(wildcard);
   });
-  return { prefixLengths: [...lengths].sort((a, b) => a - b), byPrefix, inOrder };
+  const byPattern = new Map(inOrder.map(({ pattern, node }) => [pattern, node]));
+  return { prefixLengths: [...lengths].sort((a, b) => a - b), byPrefix, byPattern, inOrder };
 }
 
-/** The node of the first wildcard, in the order of the file, that matches this value. */
+/** The node of the wildcard that reads as this value does, else of the first, in the order of the file, that matches it. */
 export function findWildcard<N>(index: WildcardIndex<N>, value: string): N | undefined {
+  const alike = value.includes('*') ? index.byPattern.get(value) : undefined;
+  return alike ?? findFirst(index, value);
+}
+
+function findFirst<N>(index: WildcardIndex<N>, value: string): N | undefined {
   let best: Wildcard<N> | undefined;
   for (const length of index.prefixLengths) {
     if (length > value.length) break;
@@ -56,7 +63,7 @@ export function findWildcard<N>(index: WildcardIndex<N>, value: string): N | und
   return best?.node;
 }
 
-/** Every wildcard that matches this value, in the order of the file. */
+/** Every wildcard that matches this value: the one that reads as it does, then those in the order of the file. */
 export function findWildcards<N>(
   { prefixLengths, byPrefix, inOrder }: WildcardIndex<N>,
   value: string,
@@ -66,7 +73,8 @@ export function findWildcards<N>(
     .flatMap((length) => byPrefix.get(value.slice(0, length)) ?? [])
     .filter((wildcard) => matchesRest(wildcard, value))
     .sort((a, b) => a.order - b.order)
-    .flatMap(({ order }) => inOrder[order] ?? []);
+    .flatMap(({ order }) => inOrder[order] ?? [])
+    .sort((a, b) => Number(b.pattern === value) - Number(a.pattern === value));
 }
 
 /** Whether the value, which starts with the prefix, holds the other parts in order. */

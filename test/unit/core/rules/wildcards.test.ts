@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { RuleNode } from '../../../../src/core/rules/rules';
-import { findWildcard, indexWildcards } from '../../../../src/core/rules/wildcards';
+import { findWildcard, findWildcards, indexWildcards } from '../../../../src/core/rules/wildcards';
 
 const node = (segment: string) => ({ segment }) as RuleNode;
 const find = (patterns: string[], value: string) =>
@@ -22,8 +22,17 @@ it.each([
   [['/a/*', '/a/b/*'], '/a/b/c', '/a/*'],
   [['/a/b/*', '/a/*'], '/a/b/c', '/a/b/*'],
   [['/a/*/x', '/a/*'], '/a/b', '/a/*'],
+  [['*', 'a*'], 'a*', 'a*'],
 ])('of %j the value %p takes %p', (patterns, value, expected) => {
   expect(find(patterns, value)).toBe(expected);
+});
+
+it('lists the wildcard that reads as the value does before those of the file', () => {
+  const patterns = ['*', '*b', 'a*b'].map((pattern) => ({ pattern, node: node(pattern) }));
+  const listed = (value: string) =>
+    findWildcards(indexWildcards(patterns), value).map(({ pattern }) => pattern);
+  expect(listed('a*b')).toEqual(['a*b', '*', '*b']);
+  expect(listed('ab')).toEqual(['*', '*b', 'a*b']);
 });
 
 it('agrees with regular expressions tried one after the other', () => {
