@@ -26,7 +26,7 @@ export interface RulesActorDeps {
 }
 
 export interface RulesActorOptions {
-  /** FORCE_START_WITHOUT_INITIAL_CONFIG: the start does not wait for the first load. */
+  /** FORCE_START_WITHOUT_INITIAL_CONFIG: the start waits for no rules but those of files that are there. */
   readonly startsWithoutRules: boolean;
   readonly source: RulesVersion['source'];
 }
@@ -42,7 +42,7 @@ export function createRulesActor(
   { startsWithoutRules, source }: RulesActorOptions,
 ) {
   const rules = createSnapshot<Rules | undefined>(undefined);
-  const isRead = createSnapshot(startsWithoutRules);
+  const isRead = createSnapshot(startsWithoutRules && source !== 'files');
   const stopSignal = createStopSignal();
   let problems: readonly RuleProblem[] = [];
   let version: RulesVersion | undefined;
@@ -88,7 +88,7 @@ export function createRulesActor(
       if (isAnother) logger.error(lines.failing, { ...named, durationMs });
       outages.failed(RULES, lines, { ...named, durationMs });
     }
-    if (hasRead(load) && !isRead.current) isRead.set(true);
+    if ((startsWithoutRules || hasRead(load)) && !isRead.current) isRead.set(true);
   };
 
   return {
@@ -96,7 +96,7 @@ export function createRulesActor(
     run$: loads$.pipe(tap(take), stopSignal.until()),
     /** Undefined before the first good load. */
     rules,
-    /** Turns true with the first load that could read the rules, right or wrong. */
+    /** Turns true with the first load that could read the rules, right or wrong; see `startsWithoutRules`. */
     isRead,
     /** Which rules are in force; undefined before the first good load. */
     version: () => version,
