@@ -53,8 +53,9 @@ export function parseInWorker({
       };
       worker.on('message', (reply: ParseReply) => {
         if (reply.kind === 'done') {
+          const { problems, unlisted } = reply;
           end(() => {
-            resolve(assembly.parsed);
+            resolve({ domains: assembly.domains, problems, unlisted });
           });
           return;
         }

@@ -43,8 +43,8 @@ export function createOwnerLink(
   let assembly = createAssembly();
   let compiling = Promise.resolve();
 
-  const compile = async (number: number, { parsed }: typeof assembly): Promise<void> => {
-    rules.set(await inSlices(compileInSlices(parsed.domains, SLICE, options)));
+  const compile = async (number: number, { domains }: typeof assembly): Promise<void> => {
+    rules.set(await inSlices(compileInSlices(domains, SLICE, options)));
     isRead.set(true);
     send({ kind: 'in-force', number });
   };
