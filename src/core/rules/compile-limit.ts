@@ -42,9 +42,7 @@ export function compileLimit(
   const { limit, budget } = rule;
   if (limit === undefined) return undefined;
   if (budget === undefined) {
-    const { chargeDenied = place.isChargedTogether ? false : undefined } = limit;
-    const leased = !place.isChargedTogether && (limit.leased ?? maker.leases);
-    return compileOne(place, rule, { ...limit, chargeDenied, leased }, { maker, gateOf });
+    return compileOne(place, rule, inScope(limit, place, maker), { maker, gateOf });
   }
   const isShadow = rule.shadowMode || maker.shadowMode === true;
   const isForced = isShadow || rule.quotaMode || maker.quotaMode === true;
@@ -52,6 +50,17 @@ export function compileLimit(
     compileOne(place, rule, { ...one, leased: false }, { maker, gateOf: entryGate }),
   );
   return withBudget(entries, { ...budget, isForced, isShadow });
+}
+
+/** What a limit does not say itself, from its domain and the settings. Most limits stay as they are: a copy of each is most of a load. */
+function inScope(
+  limit: LimitDefinition,
+  { isChargedTogether }: LimitScope,
+  { leases = false }: LimitMaker,
+): LimitDefinition {
+  if (isChargedTogether)
+    return { ...limit, chargeDenied: limit.chargeDenied ?? false, leased: false };
+  return leases && limit.leased === undefined ? { ...limit, leased: true } : limit;
 }
 
 interface CompileOne {
@@ -125,9 +134,18 @@ function currentLimit(
     : { requestsPerUnit, unit: 'UNKNOWN', name, unitMultiplier: undefined };
 }
 
-function gateOf({ requestsPerUnit, ...said }: LimitDefinition, { seconds = 0 }: Period): Gate {
+function gateOf(
+  { requestsPerUnit, algorithm, burst, chargeDenied }: LimitDefinition,
+  { seconds = 0 }: Period,
+): Gate {
   // Only windows, whose counters need no clock, lie in a calendar.
-  return toGate({ ...said, limit: requestsPerUnit, periodSeconds: seconds });
+  return toGate({
+    algorithm,
+    burst,
+    chargeDenied,
+    limit: requestsPerUnit,
+    periodSeconds: seconds,
+  });
 }
 
 /** What a compiled rule knows of its source. */

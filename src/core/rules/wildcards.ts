@@ -19,28 +19,43 @@ export interface WildcardIndex<N> {
   readonly inOrder: readonly { readonly pattern: string; readonly node: N }[];
 }
 
-export function indexWildcards<N>(
-  inOrder: readonly { readonly pattern: string; readonly node: N }[],
-): WildcardIndex<N> {
-  const byPrefix = new Map<string, Wildcard<N>[]>();
-  const lengths = new Set<number>();
-  inOrder.forEach(({ pattern, node }, order) => {
-    const parts = pattern.split('*');
-    const prefix = parts[0] ?? '';
-    const wildcard = {
-      order,
-      prefix,
-      middles: parts.slice(1, -1).filter((part) => part !== ''),
-      suffix: parts.at(-1) ?? '',
-      node,
-    };
-    lengths.add(prefix.length);
-    const sharing = byPrefix.get(prefix);
-    if (sharing === undefined) byPrefix.set(prefix, [wildcard]);
-    else sharing.push(wildcard);
-  });
-  const byPattern = new Map(inOrder.map(({ pattern, node }) => [pattern, node]));
-  return { prefixLengths: [...lengths].sort((a, b) => a - b), byPrefix, byPattern, inOrder };
+/** An index to which more wildcards may be added: one by one, since thousands of them would take a while together. */
+export interface WildcardDraft<N> extends WildcardIndex<N> {
+  readonly prefixLengths: number[];
+  readonly byPrefix: Map<string, Wildcard<N>[]>;
+  readonly byPattern: Map<string, N>;
+  readonly inOrder: { readonly pattern: string; readonly node: N }[];
+}
+
+export function createWildcards<N>(): WildcardDraft<N> {
+  return { prefixLengths: [], byPrefix: new Map(), byPattern: new Map(), inOrder: [] };
+}
+
+export function addWildcard<N>(
+  { prefixLengths, byPrefix, byPattern, inOrder }: WildcardDraft<N>,
+  pattern: string,
+  node: N,
+): void {
+  const parts = pattern.split('*');
+  const prefix = parts[0] ?? '';
+  const wildcard = {
+    order: inOrder.length,
+    prefix,
+    middles: parts.slice(1, -1).filter((part) => part !== ''),
+    suffix: parts.at(-1) ?? '',
+    node,
+  };
+  inOrder.push({ pattern, node });
+  byPattern.set(pattern, node);
+  const sharing = byPrefix.get(prefix);
+  if (sharing !== undefined) sharing.push(wildcard);
+  else {
+    byPrefix.set(prefix, [wildcard]);
+    if (!prefixLengths.includes(prefix.length)) {
+      prefixLengths.push(prefix.length);
+      prefixLengths.sort((a, b) => a - b);
+    }
+  }
 }
 
 /** The node of the wildcard that reads as this value does, else of the first, in the order of the file, that matches it. */
