@@ -73,8 +73,10 @@ function metricOf(
   { dynamicMetric, isOnSharedPath }: RuleNode,
   { detailedMetric, metric }: RuleLimit,
 ): string {
-  if (detailedMetric)
-    return runtimeMetric(rules, entries, isOnSharedPath ? appendBesideShared : appendDetailed);
+  if (detailedMetric) {
+    const isShared = isOnSharedPath && hasSharedValue(rules, entries);
+    return runtimeMetric(rules, entries, isShared ? appendBesideShared : appendDetailed);
+  }
   return dynamicMetric ? runtimeMetric(rules, entries, appendFlagged) : metric;
 }
 
@@ -113,9 +115,20 @@ function runtimeMetric(
   return metric;
 }
 
-/** With `detailed_metric` every level names its runtime value, also one that is empty (behaviour.md §5.3). */
-function appendDetailed(_: RuleNode, { key, value }: Entry): string {
-  return `${key}_${value}`;
+/** Whether a shared wildcard takes one of the values: one that reads as the wildcard does is its own value. */
+function hasSharedValue(rules: DomainRules, entries: readonly Entry[]): boolean {
+  let level: RuleLevel | undefined = rules.top;
+  for (const { key, value } of entries) {
+    const node: RuleNode | undefined = level && findNode(level, key, value);
+    if (node?.sharedPattern !== undefined && node.sharedPattern !== value) return true;
+    level = node?.children;
+  }
+  return false;
+}
+
+/** With `detailed_metric` every level names its runtime value, also one that is empty (behaviour.md §5.3 and §5.5). */
+function appendDetailed(node: RuleNode, { key, value }: Entry): string {
+  return node.sharedPattern === undefined ? `${key}_${value}` : node.segment;
 }
 
 /** The same on a path with `share_threshold` (behaviour.md §5.5). */

@@ -146,6 +146,19 @@ describe('matchDescriptor', () => {
     expect(pair(below, above)).toBe(metric);
   });
 
+  it('takes a value that reads as a shared wildcard for one value, beside which an empty one keeps its _', () => {
+    const rules: RuleSketch[] = [
+      {
+        key: 'o',
+        rules: [
+          { key: 'u', value: 'a*', shareThreshold: true, detailedMetric: true, limit: [1, 'DAY'] },
+        ],
+      },
+    ];
+    expect(match(rules, ['o', 'u=ab'])?.metric).toBe('d.o.u_a');
+    expect(match(rules, ['o', 'u=a*'])?.metric).toBe('d.o_.u_a');
+  });
+
   it('prefers the wildcard that reads as the value does to one before it in the file', () => {
     const rules: RuleSketch[] = [
       { key: 'f', value: '*', limit: [1, 'DAY'] },
