@@ -2,7 +2,7 @@ import type { ParsedRules } from '../../core/rules/definition';
 import type { ParseOptions } from '../../core/rules/parse/parse-rule-files';
 import { firstProblems, type RuleProblem, type Unlisted } from '../../fields/problem';
 import type { RuleFile } from '../load-result';
-import { toChunks, type ParsedChunk } from './chunks';
+import { toChunks } from './chunks';
 
 /** What goes to the worker: first the files, then one `more` for each chunk that may come. */
 export type ParseRequest =
@@ -15,7 +15,8 @@ export type ParseRequest =
 
 /** What comes back. An exception in the worker arrives as the worker's `error` event. */
 export type ParseReply =
-  | { readonly kind: 'chunk'; readonly chunk: ParsedChunk }
+  /** A `ParsedChunk` as JSON: the receiver reads a text in a third of the time that it takes to receive objects. */
+  | { readonly kind: 'chunk'; readonly text: string }
   | {
       readonly kind: 'done';
       readonly problems: readonly RuleProblem[];
@@ -28,7 +29,7 @@ interface Port {
   postMessage(reply: ParseReply): void;
 }
 
-/** Entries in one message: copying these takes the receiver about a third of a millisecond. */
+/** Entries in one message: the receiver reads these in about a third of a millisecond. */
 const CHUNK_SIZE = 250;
 
 /**
@@ -48,6 +49,7 @@ export function serveParsing(
 }
 
 function* toReplies({ domains, problems }: ParsedRules): Generator<ParseReply> {
-  for (const chunk of toChunks(domains, CHUNK_SIZE)) yield { kind: 'chunk', chunk };
+  for (const chunk of toChunks(domains, CHUNK_SIZE))
+    yield { kind: 'chunk', text: JSON.stringify(chunk) };
   yield { kind: 'done', ...firstProblems(problems) };
 }

@@ -34,7 +34,7 @@ describe('parsing in a thread', () => {
           }
         }
         const chunk = chunks.shift();
-        port.postMessage(chunk ? { kind: 'chunk', chunk } : { kind: 'done', problems: ['p'], unlisted: 'u' });
+        port.postMessage(chunk ? { kind: 'chunk', text: JSON.stringify(chunk) } : { kind: 'done', problems: ['p'], unlisted: 'u' });
       });
     `);
     expect(parsed).toEqual({
