@@ -20,6 +20,48 @@ export function isError({ severity }: RuleProblem): boolean {
   return severity === 'error';
 }
 
+/** How many there are besides those that are listed. */
+export interface Unlisted {
+  readonly errors: number;
+  readonly warnings: number;
+}
+
+/** Problems of one load that a service tells and keeps; the checker lists all. */
+const MAX_LISTED = 100;
+
+/** The first hundred, mistakes before remarks, in the order in which they came. */
+export function firstProblems(
+  all: readonly RuleProblem[],
+  most = MAX_LISTED,
+): { readonly problems: readonly RuleProblem[]; readonly unlisted: Unlisted | undefined } {
+  if (all.length <= most) return { problems: all, unlisted: undefined };
+  const errors = all.filter(isError);
+  const room = { error: most, warning: Math.max(0, most - errors.length) };
+  const problems = all.filter(({ severity }) => room[severity]-- > 0);
+  const listed = Math.min(errors.length, most);
+  const warnings = all.length - errors.length - (problems.length - listed);
+  return { problems, unlisted: { errors: errors.length - listed, warnings } };
+}
+
+/** How many mistakes a load has met. */
+export function countErrors({
+  problems,
+  unlisted,
+}: {
+  readonly problems: readonly RuleProblem[];
+  readonly unlisted?: Unlisted | undefined;
+}): number {
+  return problems.filter(isError).length + (unlisted?.errors ?? 0);
+}
+
+export function addUnlisted(
+  a: Unlisted | undefined,
+  b: Unlisted | undefined,
+): Unlisted | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return { errors: a.errors + b.errors, warnings: a.warnings + b.warnings };
+}
+
 const PATHS = new Intl.Collator('en', { numeric: true });
 
 /** Orders the problems of one file. */

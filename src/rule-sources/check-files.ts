@@ -2,7 +2,7 @@ import { basename, dirname, extname, resolve } from 'node:path';
 import type { Observable } from 'rxjs';
 import type { RequestBounds } from '../core/decision/request';
 import type { Clock } from '../core/ports';
-import { isError, WHOLE, type RuleProblem } from '../fields/problem';
+import { firstProblems, isError, WHOLE, type RuleProblem } from '../fields/problem';
 import type { Check, CheckSet, CheckSources } from '../request-maps/check/check';
 import { parseCheck } from '../request-maps/check/parse-check';
 import { followDirectory } from './directory/follow-directory';
@@ -36,7 +36,8 @@ export function followCheckFiles(
     const { set, problems } = parseCheckFiles(toSources(found), bounds);
     const all = [...found.problems, ...problems];
     const durationMs = (clock() - startedAt) * 1_000;
-    if (all.some(isError)) return { ok: false, problems: all, durationMs };
+    const listed = firstProblems(all);
+    if (all.some(isError)) return { ok: false, ...listed, durationMs };
     const checks = [...set.checks.values()];
     return {
       ok: true,
@@ -44,7 +45,7 @@ export function followCheckFiles(
       domainCount: new Set(checks.map(({ domain }) => domain)).size,
       ruleCount: checks.reduce((count, { descriptors }) => count + descriptors.length, 0),
       digest: await inSlices(digestFiles(found.files)),
-      problems: all,
+      ...listed,
       durationMs,
     };
   };

@@ -1,4 +1,4 @@
-import type { RuleProblem } from '../fields/problem';
+import type { RuleProblem, Unlisted } from '../fields/problem';
 
 /** What one load of a source of rules came to. A load that is not ok changes nothing. */
 export type LoadResult<R> = LoadedRules<R> | FailedLoad;
@@ -13,8 +13,9 @@ export interface LoadedRules<R> {
   readonly digest: string;
   /** As the management server names it. */
   readonly version?: string;
-  /** Warnings only. */
+  /** Warnings only, the first hundred. */
   readonly problems: readonly RuleProblem[];
+  readonly unlisted?: Unlisted | undefined;
   readonly durationMs: number;
 }
 
@@ -22,8 +23,9 @@ export interface FailedLoad {
   readonly ok: false;
   /** As the management server names it. */
   readonly version?: string;
-  /** Every error and warning; at least one error. */
+  /** The first hundred errors and warnings; at least one error. */
   readonly problems: readonly RuleProblem[];
+  readonly unlisted?: Unlisted | undefined;
   readonly durationMs: number;
 }
 

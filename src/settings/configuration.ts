@@ -8,7 +8,7 @@ export const configurationTable = {
   }),
   forceStartWithoutInitialConfig: setting('FORCE_START_WITHOUT_INITIAL_CONFIG', boolean, {
     default: 'false',
-    doc: 'true is healthy before the first load of the rules; false is not, whatever the other settings say',
+    doc: 'true is healthy before the first load of the rules, but reads files that are there first; false is not, whatever the other settings say',
   }),
   runtimeRoot: setting('RUNTIME_ROOT', path, {
     default: '/srv/runtime_data/current',

@@ -6,7 +6,9 @@ import { createTestClient } from '../contract/transport.client';
 import { eventually } from '../support/eventually';
 import { expectFigure } from '../support/figure';
 import { freePort } from '../support/free-port';
+import { startRedisServer } from '../support/redis-server';
 import { ask, startService, stopServices, type Service } from '../support/service';
+import { manyRules } from '../support/many-rules';
 import { response, startAdsServer, userLimit, type AdsServer } from '../support/xds-server';
 
 let server: AdsServer | undefined;
@@ -171,6 +173,34 @@ describe('before there are rules', () => {
       });
       writeFileSync(file, rules('hour'));
       await becomes(service, sees('OK', DECIDED));
+      rmSync(root, { recursive: true });
+    },
+  );
+
+  it.each([1, 2])(
+    'reads files that are there before its ports open, where it may start without rules: %p workers',
+    async (workers) => {
+      const root = mkdtempSync(join(tmpdir(), 'weir-first-'));
+      mkdirSync(join(root, 'config'));
+      writeFileSync(join(root, 'config', 'many.yaml'), manyRules(4_000, 5));
+      const redis = await startRedisServer();
+      const service = await startService({
+        waitUntilUp: false,
+        env: {
+          RUNTIME_ROOT: root,
+          FORCE_START_WITHOUT_INITIAL_CONFIG: 'true',
+          KVSTORE_URL: `127.0.0.1:${String(redis.port)}`,
+          WORKERS: String(workers),
+        },
+      });
+      // The first answer of all: only a port that is closed is asked again.
+      const first = await eventually(() => ask(service, 'many', 'path=/api/v1/resource-0'), {
+        withinMs: 20_000,
+        everyMs: 1,
+      });
+      expect(first).toMatchObject({ status: 200, body: { overallCode: 'OK' } });
+      await service.stop();
+      await redis.stop();
       rmSync(root, { recursive: true });
     },
   );

@@ -1,7 +1,10 @@
+import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { eventually } from '../support/eventually';
+import { manyMistakes } from '../support/many-rules';
 import { ask, startService, stopServices } from '../support/service';
 
 let root: string;
@@ -45,6 +48,35 @@ it('takes a new limit while it runs, and keeps the last good rules when a file i
   const stats = await (await fetch(`${service.debug}/stats`)).text();
   expect(stats).toContain('ratelimit.service.config_load_error: 1\n');
   expect(stats).toContain('ratelimit.service.config_load_success: 2\n');
+});
+
+it('logs the first hundred of 20,000 mistakes and how many more there are, where the checker lists all', async () => {
+  await write(limitOf(5));
+  const service = await startService({ env: { RUNTIME_ROOT: root } });
+  await write(manyMistakes(20_000));
+  await eventually(() => {
+    expect(service.output()).toContain('rules not loaded, the last valid ones stay in force');
+  });
+  const lines = service.output().split('\n');
+  const mistakes = lines.filter((line) => line.includes('msg="a mistake in the rules"'));
+  expect(mistakes).toHaveLength(100);
+  expect(mistakes.at(-1)).toContain('line=302 ');
+  expect(lines.filter((line) => line.includes('more problems in the rules'))).toEqual([
+    expect.stringMatching(
+      /level=error .*ratelimit-config-check lists all" errors=19900 warnings=0$/,
+    ),
+  ]);
+  const version = await fetch(`${service.debug}/api/v1/version`);
+  expect(await version.json()).toMatchObject({ lastLoad: { ok: false, errors: 20_000 } });
+  const checker = join(__dirname, '../../dist/src/bin/ratelimit-config-check.js');
+  const checked = await promisify(execFile)(
+    process.execPath,
+    [checker, '-config_dir', join(root, 'config')],
+    {
+      maxBuffer: 64 * 1_024 * 1_024,
+    },
+  ).catch((error: unknown) => error as { readonly stdout: string });
+  expect(checked.stdout.match(/rules\.yaml:\d+:\d+: unit/g)).toHaveLength(20_000);
 });
 
 it('starts without rules, says so, and serves as soon as there are some', async () => {

@@ -83,6 +83,39 @@ describe('TLS', () => {
   });
 });
 
+it('a limit of 3 a second lets no more than 3 pass in any window, wherever seconds of memcached begin in it', async () => {
+  const server = await start();
+  const counters = runMemcachedCounters([server.address]);
+  await counters.untilConnected();
+  const startMs = performance.now() + 100;
+  const windows = Array.from({ length: 100 }, (_, at) => ({
+    key: freshKey(),
+    beginMs: startMs + at * 10,
+    endMs: startMs + at * 10 + 1_000,
+    asked: 0,
+    passed: 0,
+  }));
+  const isOpen = ({ beginMs, endMs }: (typeof windows)[number]) =>
+    performance.now() >= beginMs && performance.now() < endMs;
+  const lastMs = startMs + 100 * 10 + 1_000;
+  while (performance.now() < lastMs) {
+    const open = windows.filter(isOpen);
+    // What one second holds without a jitter.
+    const asks = open.map(({ key }) => increment(key, 1, { ttlSeconds: 1 }));
+    const { after } = await counters.add(batch(asks));
+    await counters.untilAdded();
+    open.forEach((window, at) => {
+      // An answer that came late was given in the next window.
+      if (!isOpen(window)) return;
+      window.asked += 1;
+      if ((after[at] as number) <= 3) window.passed += 1;
+    });
+  }
+  expect(windows.map(({ passed }) => passed)).toEqual(
+    windows.map(({ asked }) => Math.min(asked, 3)),
+  );
+});
+
 it.each(['month', 'year'])('a counter of a %s lives as long as it should', async (unit) => {
   const server = await start();
   const counters = runMemcachedCounters([server.address]);

@@ -175,7 +175,7 @@ export function createOwner(
     rules,
     /** Opens the ports; rejects with every address that cannot be opened. */
     async listen() {
-      await untilFirst([isRead.changes$, checking.isRead.changes$, store.connected$]);
+      await untilFirst(settings, isRead.changes$, [checking.isRead.changes$, store.connected$]);
       const addresses = await listenAll(deciders, debug);
       if (lifecycle.current === 'starting') lifecycle.set('serving');
       return addresses;

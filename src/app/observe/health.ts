@@ -20,7 +20,7 @@ export interface HealthInputs {
   /** Whether each store has an active connection. */
   readonly stores: StoreConnections;
   readonly rules$: Observable<Rules | undefined>;
-  /** Turns true when the rules were read, right or wrong; is true at once with FORCE_START_WITHOUT_INITIAL_CONFIG. */
+  /** Turns true when the rules were read, right or wrong; see `startsWithoutRules`. */
   readonly rulesRead$: Observable<boolean>;
   /** Whether a process that decides can be called; undefined: they live and die with this one. */
   readonly workers$?: Observable<boolean> | undefined;

@@ -1,6 +1,7 @@
 import { merge, tap } from 'rxjs';
-import { problemText, type RuleProblem } from '../../fields/problem';
+import { countErrors, isError, problemText } from '../../fields/problem';
 import type { LogFields } from '../../platform/logger/logger';
+import type { LoadResult } from '../../rule-sources/load-result';
 import type { HealthActor } from './health';
 import type { RulesActor } from '../rules/rules';
 import type { StoreView } from '../store/store';
@@ -14,7 +15,7 @@ export interface TroublesDeps {
   readonly monotonicMs: () => number;
 }
 
-/** Problems of one load that are shown; the log has all. */
+/** Problems of one load that are shown; the log has more. */
 const MAX_PROBLEMS = 3;
 const MAX_TEXT = 400;
 const NO_RULES = 'no rules';
@@ -94,9 +95,10 @@ function reasonOf({ store, reason }: LogFields): string {
   return `${store}: ${store.endsWith(address) ? why.slice(address.length + 2) : why}`;
 }
 
-function problemTexts(errors: readonly RuleProblem[]): readonly string[] {
-  const shown = errors.slice(0, MAX_PROBLEMS).map((problem) => cut(problemText(problem)));
-  const more = errors.length - shown.length;
+function problemTexts(load: Pick<LoadResult<unknown>, 'problems' | 'unlisted'>): readonly string[] {
+  const errors = load.problems.filter(isError).slice(0, MAX_PROBLEMS);
+  const shown = errors.map((problem) => cut(problemText(problem)));
+  const more = countErrors(load) - shown.length;
   return more > 0 ? [...shown, `and ${String(more)} more, see the log`] : shown;
 }
 

@@ -5,6 +5,7 @@ import type { HttpLimits } from '../../platform/http-listener';
 import { HttpTurns } from '../../platform/http-turns';
 import { addressText, listenAt } from '../../platform/listen-address';
 import type { BoundSettings } from '../../settings/bounds';
+import type { Settings } from '../../settings/settings';
 import type { Registry } from '../../stats/registry';
 import type { Listener } from '../../transport/listener';
 import { runToCompletion } from '../actor';
@@ -34,9 +35,24 @@ export interface Addresses extends CallAddresses {
 /** How long the ports wait for the first rules and the store; then they open regardless, so that health checks are answered. */
 const FIRST_WAIT_MS = 300;
 
+/** How long they wait for files with FORCE_START_WITHOUT_INITIAL_CONFIG, where health keeps no client away. */
+const FORCED_WAIT_MS = 5_000;
+
 /** Settles when each of these was true once, or soon regardless. */
-export async function untilFirst(firsts: readonly Observable<boolean>[]): Promise<void> {
-  await Promise.all(firsts.map((is$) => runToCompletion(firstTrueOrTimeout(is$, FIRST_WAIT_MS))));
+export async function untilFirst(
+  { configuration }: Settings,
+  isRead$: Observable<boolean>,
+  others: readonly Observable<boolean>[],
+): Promise<void> {
+  const isForced = configuration.forceStartWithoutInitialConfig;
+  await Promise.all([
+    untilTrue(isRead$, isForced ? FORCED_WAIT_MS : FIRST_WAIT_MS),
+    ...others.map((is$) => untilTrue(is$, FIRST_WAIT_MS)),
+  ]);
+}
+
+async function untilTrue(is$: Observable<boolean>, withinMs: number): Promise<void> {
+  await runToCompletion(firstTrueOrTimeout(is$, withinMs));
 }
 
 /** Opens all ports; rejects with every address that cannot be opened. */

@@ -1,14 +1,14 @@
 import { EMPTY, tap } from 'rxjs';
 import { createSnapshot, createStopSignal } from '../../../streams';
 import type { Clock, Statistics } from '../../core/ports';
-import { isError } from '../../fields/problem';
+import { countErrors } from '../../fields/problem';
 import type { Logger } from '../../platform/logger/logger';
 import type { CheckSet } from '../../request-maps/check/check';
 import { followCheckFiles } from '../../rule-sources/check-files';
 import type { LoadResult } from '../../rule-sources/load-result';
 import type { Settings } from '../../settings/settings';
 import type { OutageLog } from '../outage-log';
-import { logProblem } from './log-problem';
+import { logProblems } from './log-problems';
 
 export interface ChecksDeps {
   readonly statistics: Pick<Statistics, 'count'>;
@@ -28,7 +28,7 @@ export function createChecksActor({ check, bounds }: Settings, deps: ChecksDeps)
   const stopSignal = createStopSignal();
 
   const take = (load: LoadResult<CheckSet>): void => {
-    for (const problem of load.problems) logProblem(logger, problem, CHECKS);
+    logProblems(logger, load, CHECKS);
     if (load.ok) {
       statistics.count('ratelimit.check.config_load_success', 1);
       checks.set(load.rules);
@@ -46,7 +46,7 @@ export function createChecksActor({ check, bounds }: Settings, deps: ChecksDeps)
         failing: `checks not loaded, ${kept}`,
         ended: 'checks loaded successfully again',
       } as const;
-      outages.failed(CHECKS, lines, { errors: load.problems.filter(isError).length });
+      outages.failed(CHECKS, lines, { errors: countErrors(load) });
     }
     isRead.set(true);
   };

@@ -3,12 +3,12 @@ import { createSnapshot, createStopSignal } from '../../../streams';
 import { hasRead, type LoadResult } from '../../rule-sources/load-result';
 import type { Clock, Statistics } from '../../core/ports';
 import type { RulesVersion } from '../../core/explain/explanation';
-import { isError, type RuleProblem } from '../../fields/problem';
+import { countErrors } from '../../fields/problem';
 import { dumpRules } from '../../core/rules/dump';
 import type { Rules } from '../../core/rules/rules';
 import type { Logger } from '../../platform/logger/logger';
 import type { OutageLog } from '../outage-log';
-import { logProblem } from './log-problem';
+import { logProblems } from './log-problems';
 
 export interface LastLoad {
   readonly ok: boolean;
@@ -26,13 +26,14 @@ export interface RulesActorDeps {
 }
 
 export interface RulesActorOptions {
-  /** FORCE_START_WITHOUT_INITIAL_CONFIG: the start does not wait for the first load. */
+  /** FORCE_START_WITHOUT_INITIAL_CONFIG: the start waits for no rules but those of files that are there. */
   readonly startsWithoutRules: boolean;
   readonly source: RulesVersion['source'];
 }
 
 /** The name of their outage. */
 const RULES = 'rules';
+const NONE = { problems: [] };
 const NO_RULES = 'no rules are loaded yet';
 
 /** Puts every good load in force. A bad one is counted and logged, and the last good rules stay. */
@@ -42,9 +43,9 @@ export function createRulesActor(
   { startsWithoutRules, source }: RulesActorOptions,
 ) {
   const rules = createSnapshot<Rules | undefined>(undefined);
-  const isRead = createSnapshot(startsWithoutRules);
+  const isRead = createSnapshot(startsWithoutRules && source !== 'files');
   const stopSignal = createStopSignal();
-  let problems: readonly RuleProblem[] = [];
+  let problems: Pick<LoadResult<Rules>, 'problems' | 'unlisted'> = NONE;
   let version: RulesVersion | undefined;
   let lastLoad: LastLoad | undefined;
   const whyNoRules = createSnapshot(NO_RULES);
@@ -55,15 +56,15 @@ export function createRulesActor(
   let refusedVersion: string | undefined;
 
   const take = (load: LoadResult<Rules>): void => {
-    for (const problem of load.problems) logProblem(logger, problem, RULES);
+    logProblems(logger, load, RULES);
     const durationMs = Math.round(load.durationMs);
     const named = load.version === undefined ? {} : { version: load.version };
     const at = new Date(clock() * 1_000).toISOString();
     const isFirst = lastLoad === undefined;
-    lastLoad = { ok: load.ok, at, errors: load.problems.filter(isError).length };
+    lastLoad = { ok: load.ok, at, errors: countErrors(load) };
     if (load.ok) {
       statistics.count('ratelimit.service.config_load_success', 1);
-      problems = [];
+      problems = NONE;
       version = { version: load.digest, loadedAt: at, source };
       rules.set(load.rules);
       outages.worked(RULES);
@@ -74,8 +75,8 @@ export function createRulesActor(
       logRules(logger, load.rules);
     } else {
       statistics.count('ratelimit.service.config_load_error', 1);
-      problems = load.problems.filter(isError);
-      whyNoRules.set(failedLoadText(isFirst, problems.length));
+      problems = load;
+      whyNoRules.set(failedLoadText(isFirst, lastLoad.errors));
       const kept =
         rules.current === undefined ? 'none are in force yet' : 'the last valid ones stay in force';
       const lines = {
@@ -88,7 +89,7 @@ export function createRulesActor(
       if (isAnother) logger.error(lines.failing, { ...named, durationMs });
       outages.failed(RULES, lines, { ...named, durationMs });
     }
-    if (hasRead(load) && !isRead.current) isRead.set(true);
+    if ((startsWithoutRules || hasRead(load)) && !isRead.current) isRead.set(true);
   };
 
   return {
@@ -96,11 +97,11 @@ export function createRulesActor(
     run$: loads$.pipe(tap(take), stopSignal.until()),
     /** Undefined before the first good load. */
     rules,
-    /** Turns true with the first load that could read the rules, right or wrong. */
+    /** Turns true with the first load that could read the rules, right or wrong; see `startsWithoutRules`. */
     isRead,
     /** Which rules are in force; undefined before the first good load. */
     version: () => version,
-    /** Errors of the last load, with their places; empty when it was good. */
+    /** The first problems of the last load, with their places; none when it was good. */
     problems: () => problems,
     /** Undefined before the first load. */
     lastLoad: () => lastLoad,

@@ -42,15 +42,7 @@ export function compileLimit(
   const { limit, budget } = rule;
   if (limit === undefined) return undefined;
   if (budget === undefined) {
-    const { chargeDenied = place.isChargedTogether ? false : undefined } = limit;
-    const leased = !place.isChargedTogether && (limit.leased ?? maker.leases);
-    const isPerSecond = areAllPerSecond([limit], maker);
-    return compileOne(
-      place,
-      rule,
-      { ...limit, chargeDenied, leased },
-      { maker, gateOf, isPerSecond },
-    );
+    return compileOne(place, rule, inScope(limit, place, maker), { maker, gateOf });
   }
   const isShadow = rule.shadowMode || maker.shadowMode === true;
   const isForced = isShadow || rule.quotaMode || maker.quotaMode === true;
@@ -62,20 +54,30 @@ export function compileLimit(
 }
 
 /** Whether the counter of these limits ends within a second; requests in flight end whenever they do. */
-function areAllPerSecond(
-  limits: readonly LimitDefinition[],
-  { periodOf }: Pick<LimitMaker, 'periodOf'>,
-): boolean {
-  const timed = limits.filter(({ isInFlight }) => isInFlight !== true).map(periodOf);
-  return (
-    timed.length > 0 && timed.every(({ unit, multiplier }) => unit === 'SECOND' && multiplier === 1)
-  );
+function areAllPerSecond(limits: readonly LimitDefinition[], maker: LimitMaker): boolean {
+  const timed = limits.filter(({ isInFlight }) => isInFlight !== true);
+  return timed.length > 0 && timed.every((one) => isOneSecond(maker.periodOf(one)));
+}
+
+function isOneSecond({ unit, multiplier }: Period): boolean {
+  return unit === 'SECOND' && multiplier === 1;
+}
+
+/** What a limit does not say itself, from its domain and the settings. Most limits stay as they are: a copy of each is most of a load. */
+function inScope(
+  limit: LimitDefinition,
+  { isChargedTogether }: LimitScope,
+  { leases = false }: LimitMaker,
+): LimitDefinition {
+  if (isChargedTogether)
+    return { ...limit, chargeDenied: limit.chargeDenied ?? false, leased: false };
+  return leases && limit.leased === undefined ? { ...limit, leased: true } : limit;
 }
 
 interface CompileOne {
   readonly maker: LimitMaker;
-  /** See `RuleLimit`: said of all limits of the rule at once. */
-  readonly isPerSecond: boolean;
+  /** See `RuleLimit`: said of all limits of a list at once. */
+  readonly isPerSecond?: boolean;
   readonly gateOf: (limit: LimitDefinition, period: Period) => Gate;
 }
 
@@ -83,9 +85,10 @@ function compileOne(
   { domain, metric }: LimitScope,
   rule: RuleDefinition,
   limit: LimitDefinition,
-  { maker, gateOf: gateFor, isPerSecond }: CompileOne,
+  { maker, gateOf: gateFor, isPerSecond: listIsPerSecond }: CompileOne,
 ): RuleLimit {
   const period = limit.isInFlight === true ? NO_PERIOD : maker.periodOf(limit);
+  const isPerSecond = listIsPerSecond ?? isOneSecond(period);
   const gate = limit.unlimited ? plainGate(limit.requestsPerUnit) : gateFor(limit, period);
   const plain: RuleLimit = {
     current: currentLimit(limit, period, maker),
@@ -146,9 +149,18 @@ function currentLimit(
     : { requestsPerUnit, unit: 'UNKNOWN', name, unitMultiplier: undefined };
 }
 
-function gateOf({ requestsPerUnit, ...said }: LimitDefinition, { seconds = 0 }: Period): Gate {
+function gateOf(
+  { requestsPerUnit, algorithm, burst, chargeDenied }: LimitDefinition,
+  { seconds = 0 }: Period,
+): Gate {
   // Only windows, whose counters need no clock, lie in a calendar.
-  return toGate({ ...said, limit: requestsPerUnit, periodSeconds: seconds });
+  return toGate({
+    algorithm,
+    burst,
+    chargeDenied,
+    limit: requestsPerUnit,
+    periodSeconds: seconds,
+  });
 }
 
 /** What a compiled rule knows of its source. */

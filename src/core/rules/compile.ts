@@ -4,7 +4,7 @@ import { createPeriods } from './period';
 import type { DomainRules, RuleNode, Rules } from './rules';
 import type { Tokens, SecretKind, Secrets } from './secrets';
 import type { FindZone, FoundZone } from '../windows/zone-data';
-import { addRule, finishLevel, type TreeDraft, type Draft } from './tree-draft';
+import { addRule, finishTree, type Draft, type TreeDraft } from './tree-draft';
 
 export interface CompileOptions extends LimitOptions {
   /** Rules with secret keys need them. */
@@ -48,7 +48,9 @@ export function* compileInSlices(
   };
   let sinceSlice = 0;
   for (const { domain, rules, isChargedTogether = false } of domains) {
-    const tree: TreeDraft = { domain, isChargedTogether, top: new Map(), secrets, maker, places };
+    const top = { children: undefined };
+    const rest = { isChargedTogether, top, secrets, maker, places, hashed: new Map() };
+    const tree: TreeDraft = { domain, ...rest };
     const drafts: Draft[] = [];
     for (const rule of rules) {
       const parent = rule.parent === -1 ? undefined : drafts[rule.parent];
@@ -60,21 +62,7 @@ export function* compileInSlices(
         yield;
       }
     }
-    for (const draft of drafts) {
-      if (draft.children === undefined) continue;
-      draft.node.children = finishLevel(draft.children, secrets);
-      sinceSlice += 1;
-      if (sinceSlice >= sliceSize) {
-        sinceSlice = 0;
-        yield;
-      }
-    }
-    compiled.set(domain, {
-      domain,
-      isChargedTogether,
-      top: finishLevel(tree.top, secrets),
-      secrets,
-    });
+    compiled.set(domain, finishTree(tree));
   }
   return { domains: compiled, ...found, places, secrets, zones };
 }
@@ -94,15 +82,17 @@ function noteLimit(
   found: { limitCount: number; hasLimitsFrom: boolean; hasBudgets: boolean },
 ): void {
   if (limit === undefined) return;
-  const limits = budget?.limits ?? [limit];
   found.limitCount += 1;
-  if (limits.some(({ limitsFrom }) => limitsFrom !== undefined)) found.hasLimitsFrom = true;
-  if (budget !== undefined) found.hasBudgets = true;
+  if (limit.limitsFrom !== undefined) found.hasLimitsFrom = true;
+  if (budget === undefined) return;
+  if (budget.limits.some(({ limitsFrom }) => limitsFrom !== undefined)) found.hasLimitsFrom = true;
+  found.hasBudgets = true;
 }
 
 function costOf({ limit, budget }: RuleDefinition): number {
-  const limits = budget?.limits ?? [limit];
-  return limits.some((one) => one?.calendar !== undefined) ? ENTRIES_PER_ZONE : limits.length;
+  if (budget === undefined) return limit?.calendar === undefined ? 1 : ENTRIES_PER_ZONE;
+  const { limits } = budget;
+  return limits.some(({ calendar }) => calendar !== undefined) ? ENTRIES_PER_ZONE : limits.length;
 }
 
 /** The keys that are secret anywhere in the rules; undefined when none is. Throws when some are and there are no tokens. */

@@ -3,7 +3,7 @@ import type { AlgorithmName } from '../kinds/kinds';
 import type { JsonObject } from '../model';
 import type { Unit } from '../units';
 import type { CalendarPeriod } from '../windows/calendar';
-import type { Place, RuleProblem } from '../../fields/problem';
+import type { Place, RuleProblem, Unlisted } from '../../fields/problem';
 import type { SecretKind } from './secrets';
 
 /**
@@ -127,4 +127,6 @@ export interface DomainDefinition {
 export interface ParsedRules {
   readonly domains: readonly DomainDefinition[];
   readonly problems: readonly RuleProblem[];
+  /** Undefined: all problems are listed. */
+  readonly unlisted?: Unlisted | undefined;
 }

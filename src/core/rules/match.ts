@@ -70,10 +70,13 @@ function matchReservation(
 function metricOf(
   rules: DomainRules,
   entries: readonly Entry[],
-  { dynamicMetric }: RuleNode,
+  { dynamicMetric, isOnSharedPath }: RuleNode,
   { detailedMetric, metric }: RuleLimit,
 ): string {
-  if (detailedMetric) return runtimeMetric(rules, entries, appendDetailed);
+  if (detailedMetric) {
+    const isShared = isOnSharedPath && hasSharedValue(rules, entries);
+    return runtimeMetric(rules, entries, isShared ? appendBesideShared : appendDetailed);
+  }
   return dynamicMetric ? runtimeMetric(rules, entries, appendFlagged) : metric;
 }
 
@@ -112,19 +115,35 @@ function runtimeMetric(
   return metric;
 }
 
-/** With `detailed_metric` every level names its runtime value (behaviour.md §5.3 and §5.5). */
+/** Whether a shared wildcard takes one of the values: one that reads as the wildcard does is its own value. */
+function hasSharedValue(rules: DomainRules, entries: readonly Entry[]): boolean {
+  let level: RuleLevel | undefined = rules.top;
+  for (const { key, value } of entries) {
+    const node: RuleNode | undefined = level && findNode(level, key, value);
+    if (node?.sharedPattern !== undefined && node.sharedPattern !== value) return true;
+    level = node?.children;
+  }
+  return false;
+}
+
+/** With `detailed_metric` every level names its runtime value, also one that is empty (behaviour.md §5.3 and §5.5). */
 function appendDetailed(node: RuleNode, { key, value }: Entry): string {
   return node.sharedPattern === undefined ? `${key}_${value}` : node.segment;
 }
 
-/**
- * `value_to_metric` adds the runtime value on its own level (behaviour.md §5.4, §5.5). An entry without a value ends at its key,
- * also where the rule takes any value by `*`, on every level of a path that holds runtime values.
- */
-function appendFlagged(node: RuleNode, { key, value }: Entry): string {
-  if (node.sharedPattern !== undefined) return node.segment;
-  if (value === '') return key;
-  return node.valueToMetric ? `${key}_${value}` : node.segment;
+/** The same on a path with `share_threshold` (behaviour.md §5.5). */
+function appendBesideShared(node: RuleNode, entry: Entry): string {
+  return node.sharedPattern === undefined ? withValue(entry) : node.segment;
+}
+
+/** `value_to_metric` adds the runtime value on its own level (behaviour.md §5.4, §5.5). */
+function appendFlagged(node: RuleNode, entry: Entry): string {
+  const isNamed = node.valueToMetric && node.sharedPattern === undefined;
+  return isNamed ? withValue(entry) : node.segment;
+}
+
+function withValue({ key, value }: Entry): string {
+  return value === '' ? key : `${key}_${value}`;
 }
 
 /** Of limits in requests: the whole name is the value that varies. One for each unit, because windows differ. */
@@ -150,8 +169,7 @@ function matchOverride(rules: DomainRules, descriptor: RequestDescriptor): Match
   const { secrets } = rules;
   const shown =
     secrets === undefined ? descriptor.entries : redactedEntries(secrets, descriptor.entries);
-  const segments = shown.map(({ key, value }) => (value === '' ? key : `${key}_${value}`));
-  const metric = `${rules.domain}.${segments.join('.')}`;
+  const metric = `${rules.domain}.${shown.map(withValue).join('.')}`;
   const limit: RuleLimit = {
     current: { requestsPerUnit, unit, name: '', unitMultiplier: undefined },
     requestsPerUnit,

@@ -23,6 +23,21 @@ export interface Period {
   readonly calendar: CalendarPeriod | undefined;
 }
 
+const PLAIN_PERIODS: Readonly<Record<Unit, Period>> = {
+  SECOND: plainPeriod('SECOND'),
+  MINUTE: plainPeriod('MINUTE'),
+  HOUR: plainPeriod('HOUR'),
+  DAY: plainPeriod('DAY'),
+  WEEK: plainPeriod('WEEK'),
+  MONTH: plainPeriod('MONTH'),
+  YEAR: plainPeriod('YEAR'),
+};
+
+function plainPeriod(unit: Unit): Period {
+  const seconds = UNIT_SECONDS[unit];
+  return { unit, multiplier: 1, seconds, windowAt: undefined, calendar: undefined };
+}
+
 /** The periods of one rule set: rules of equal periods share the window that was found last. */
 export function createPeriods(findZone?: FindZone): (limit: LimitDefinition) => Period {
   const calendarWindows = createCalendar(findZone);
@@ -48,8 +63,7 @@ export function createPeriods(findZone?: FindZone): (limit: LimitDefinition) => 
       const windowAt = calendarWindows(period);
       return { unit, multiplier: unitMultiplier, seconds: undefined, windowAt, calendar: period };
     }
-    if (unitMultiplier === 1)
-      return { unit, multiplier: 1, seconds: UNIT_SECONDS[unit], windowAt: undefined, calendar };
+    if (unitMultiplier === 1) return PLAIN_PERIODS[unit];
     const seconds = windowSeconds(unit, unitMultiplier);
     const { unit: named, count } = toUnitCount(seconds);
     const windowAt = count === 1 ? undefined : windowsOf(seconds);

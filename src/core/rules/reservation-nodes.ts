@@ -31,6 +31,7 @@ function nodeBelow(above: RuleNode, limit: RuleLimit, key: 'reserve' | 'settle')
     segment: above.segment,
     valueToMetric: false,
     dynamicMetric: above.dynamicMetric,
+    isOnSharedPath: above.isOnSharedPath,
   };
 }
 

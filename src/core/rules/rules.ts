@@ -101,6 +101,8 @@ export interface RuleNode extends KeyTemplate {
   readonly valueToMetric: boolean;
   /** Whether a level from the top to here puts a runtime value into the metric key (`value_to_metric`). */
   readonly dynamicMetric: boolean;
+  /** Whether a level from the top to here has `share_threshold`. */
+  readonly isOnSharedPath: boolean;
 }
 
 /** The entries of one level that share a key. */

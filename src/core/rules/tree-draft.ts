@@ -2,46 +2,47 @@ import type { RuleDefinition, RulePlace } from './definition';
 import type { KeyTemplate } from './key-template';
 import { compileLimit, type LimitMaker } from './compile-limit';
 import { reservationNodes } from './reservation-nodes';
-import type { KeyRules, RuleLevel, RuleNode } from './rules';
+import type { DomainRules, KeyRules, RuleLevel, RuleNode } from './rules';
 import { redactedValue, type Secrets } from './secrets';
 import { ValuesByToken } from './values-by-token';
-import { indexWildcards } from './wildcards';
+import { addWildcard, createWildcards, type WildcardDraft } from './wildcards';
 
-/** A node while its children are still being gathered. */
+/** A node to whose children more may be added. */
 export interface Draft {
   readonly node: Mutable<RuleNode>;
   readonly metricPath: string;
-  children: DraftLevel | undefined;
-}
-type DraftLevel = Map<string, DraftKey>;
-interface DraftKey {
-  readonly byValue: Map<string, RuleNode>;
-  /** Those of them that are tokens. */
-  readonly hashed: Set<string>;
-  readonly patterns: { pattern: string; node: RuleNode }[];
-  anyValue: RuleNode | undefined;
 }
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** The entries of one key, to which more may be added. Nearly all keys of a large rule set have one: what is not needed is not made. */
+interface KeyDraft extends Mutable<KeyRules> {
+  byValue: Map<string, RuleNode> | undefined;
+  wildcards: WildcardDraft<RuleNode> | undefined;
+}
 
 /** The tree of one domain while entries are added to it. */
 export interface TreeDraft {
   readonly domain: string;
   readonly isChargedTogether: boolean;
-  readonly top: DraftLevel;
+  readonly top: Parent;
   readonly secrets: Secrets | undefined;
   readonly maker: LimitMaker;
   readonly places: Map<RuleNode, RulePlace>;
+  /** The values of a key that are tokens. */
+  readonly hashed: Map<KeyDraft, Set<string>>;
+}
+
+interface Parent {
+  children: RuleLevel | undefined;
 }
 
 /** Adds an entry under its parent; undefined: at the top. */
-export function addRule(
-  { domain, isChargedTogether, top, secrets, maker, places }: TreeDraft,
-  parent: Draft | undefined,
-  rule: RuleDefinition,
-): Draft {
+export function addRule(tree: TreeDraft, parent: Draft | undefined, rule: RuleDefinition): Draft {
+  const { domain, isChargedTogether, top, secrets, maker, places } = tree;
   const segment = metricSegment(rule, secrets);
   const metricPath = `${parent?.metricPath ?? domain}.${segment}`;
-  const template = keyTemplate(domain, parent?.node, rule);
+  const above = parent?.node;
+  const template = keyTemplate(domain, above, rule);
   const node: Mutable<RuleNode> = {
     // One by one: nodes made by a spread kept these in a second object, and matching took twice as long.
     literal: template.literal,
@@ -53,66 +54,74 @@ export function addRule(
     sharedPattern: rule.shareThreshold ? rule.value : undefined,
     segment,
     valueToMetric: rule.valueToMetric,
-    dynamicMetric: (parent?.node.dynamicMetric ?? false) || rule.valueToMetric,
+    dynamicMetric: isAny(rule.valueToMetric, above?.dynamicMetric),
+    isOnSharedPath: isAny(rule.shareThreshold, above?.isOnSharedPath),
   };
-  attach(parent === undefined ? top : childrenOf(parent), rule, node);
+  attach(keyOf(above ?? top, rule.key), rule, node, tree);
   if (rule.place !== undefined) places.set(node, rule.place);
-  const draft: Draft = { node, metricPath, children: undefined };
-  addReservations(draft, rule, places);
-  return draft;
+  addReservations(node, rule, places);
+  return { node, metricPath };
+}
+
+function isAny(own: boolean, ofThoseAbove = false): boolean {
+  return own || ofThoseAbove;
 }
 
 function addReservations(
-  draft: Draft,
+  node: Mutable<RuleNode>,
   { place }: RuleDefinition,
   places: Map<RuleNode, RulePlace>,
 ): void {
-  for (const [key, child] of reservationNodes(draft.node)) {
-    childrenOf(draft).set(key, keyOfAnyValue(child));
+  for (const [key, child] of reservationNodes(node)) {
+    keyOf(node, key).anyValue = child;
     if (place !== undefined) places.set(child, place);
   }
 }
 
-function keyOfAnyValue(anyValue: RuleNode): DraftKey {
-  return { byValue: new Map(), hashed: new Set(), patterns: [], anyValue };
+/** The entries of a key below a node or at the top. */
+function keyOf(parent: Parent, key: string): KeyDraft {
+  const { children } = parent;
+  const known = children instanceof Map ? children.get(key) : children;
+  if (known?.key === key) return known as KeyDraft;
+  const made: KeyDraft = { key, byValue: undefined, wildcards: undefined, anyValue: undefined };
+  if (children === undefined) parent.children = made;
+  else if (children instanceof Map) children.set(key, made);
+  else parent.children = new Map<string, KeyRules>([[children.key, children]]).set(key, made);
+  return made;
 }
 
-function childrenOf(draft: Draft): DraftLevel {
-  const children: DraftLevel = draft.children ?? new Map<string, DraftKey>();
-  draft.children = children;
-  return children;
-}
-
-function attach(level: DraftLevel, rule: RuleDefinition, node: RuleNode): void {
-  const { key, value, valueHash } = rule;
-  let entry = level.get(key);
-  if (entry === undefined) {
-    entry = { byValue: new Map(), hashed: new Set(), patterns: [], anyValue: undefined };
-    level.set(key, entry);
-  }
+function attach(
+  entries: KeyDraft,
+  { value, valueHash }: RuleDefinition,
+  node: RuleNode,
+  { hashed }: TreeDraft,
+): void {
   if (valueHash !== undefined) {
-    entry.hashed.add(valueHash);
-    entry.byValue.set(valueHash, node);
-  } else if (value === undefined) entry.anyValue = node;
-  else if (value.includes('*')) entry.patterns.push({ pattern: value, node });
-  else entry.byValue.set(value, node);
+    const ofKey = hashed.get(entries) ?? new Set();
+    hashed.set(entries, ofKey.add(valueHash));
+  }
+  const exact = valueHash ?? value;
+  if (exact === undefined) entries.anyValue = node;
+  else if (valueHash === undefined && exact.includes('*'))
+    addWildcard((entries.wildcards ??= createWildcards()), exact, node);
+  else (entries.byValue ??= new Map<string, RuleNode>()).set(exact, node);
 }
 
-/** The lookup of a level to which nothing is added any more. */
-export function finishLevel(level: DraftLevel, secrets: Secrets | undefined): RuleLevel {
-  const byKey = new Map<string, KeyRules>();
-  for (const [key, { byValue, hashed, patterns, anyValue }] of level) {
-    const isHashed = secrets !== undefined && hashed.size > 0;
-    const values = isHashed ? new ValuesByToken(key, byValue, hashed, secrets.tokens) : byValue;
-    byKey.set(key, {
-      key,
-      byValue: values.size === 0 ? undefined : values,
-      wildcards: patterns.length === 0 ? undefined : indexWildcards(patterns),
-      anyValue,
-    });
+/** The rules of a tree to which nothing is added any more. */
+export function finishTree({
+  domain,
+  isChargedTogether,
+  top,
+  secrets,
+  hashed,
+}: TreeDraft): DomainRules {
+  if (secrets !== undefined) {
+    for (const [entries, tokens] of hashed) {
+      const { key, byValue = [] } = entries;
+      entries.byValue = new ValuesByToken(key, byValue, tokens, secrets.tokens);
+    }
   }
-  const [sole] = byKey.values();
-  return sole !== undefined && byKey.size === 1 ? sole : byKey;
+  return { domain, isChargedTogether, top: top.children ?? new Map<string, KeyRules>(), secrets };
 }
 
 /**

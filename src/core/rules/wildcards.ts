@@ -15,34 +15,56 @@ export interface WildcardIndex<N> {
   /** The lengths that occur among the prefixes, ascending. */
   readonly prefixLengths: readonly number[];
   readonly byPrefix: ReadonlyMap<string, readonly Wildcard<N>[]>;
+  readonly byPattern: ReadonlyMap<string, N>;
   readonly inOrder: readonly { readonly pattern: string; readonly node: N }[];
 }
 
-export function indexWildcards<N>(
-  inOrder: readonly { readonly pattern: string; readonly node: N }[],
-): WildcardIndex<N> {
-  const byPrefix = new Map<string, Wildcard<N>[]>();
-  const lengths = new Set<number>();
-  inOrder.forEach(({ pattern, node }, order) => {
-    const parts = pattern.split('*');
-    const prefix = parts[0] ?? '';
-    const wildcard = {
-      order,
-      prefix,
-      middles: parts.slice(1, -1).filter((part) => part !== ''),
-      suffix: parts.at(-1) ?? '',
-      node,
-    };
-    lengths.add(prefix.length);
-    const sharing = byPrefix.get(prefix);
-    if (sharing === undefined) byPrefix.set(prefix, [wildcard]);
-    else sharing.push(wildcard);
-  });
-  return { prefixLengths: [...lengths].sort((a, b) => a - b), byPrefix, inOrder };
+/** An index to which more wildcards may be added: one by one, since thousands of them would take a while together. */
+export interface WildcardDraft<N> extends WildcardIndex<N> {
+  readonly prefixLengths: number[];
+  readonly byPrefix: Map<string, Wildcard<N>[]>;
+  readonly byPattern: Map<string, N>;
+  readonly inOrder: { readonly pattern: string; readonly node: N }[];
 }
 
-/** The node of the first wildcard, in the order of the file, that matches this value. */
+export function createWildcards<N>(): WildcardDraft<N> {
+  return { prefixLengths: [], byPrefix: new Map(), byPattern: new Map(), inOrder: [] };
+}
+
+export function addWildcard<N>(
+  { prefixLengths, byPrefix, byPattern, inOrder }: WildcardDraft<N>,
+  pattern: string,
+  node: N,
+): void {
+  const parts = pattern.split('*');
+  const prefix = parts[0] ?? '';
+  const wildcard = {
+    order: inOrder.length,
+    prefix,
+    middles: parts.slice(1, -1).filter((part) => part !== ''),
+    suffix: parts.at(-1) ?? '',
+    node,
+  };
+  inOrder.push({ pattern, node });
+  byPattern.set(pattern, node);
+  const sharing = byPrefix.get(prefix);
+  if (sharing !== undefined) sharing.push(wildcard);
+  else {
+    byPrefix.set(prefix, [wildcard]);
+    if (!prefixLengths.includes(prefix.length)) {
+      prefixLengths.push(prefix.length);
+      prefixLengths.sort((a, b) => a - b);
+    }
+  }
+}
+
+/** The node of the wildcard that reads as this value does, else of the first, in the order of the file, that matches it. */
 export function findWildcard<N>(index: WildcardIndex<N>, value: string): N | undefined {
+  const alike = value.includes('*') ? index.byPattern.get(value) : undefined;
+  return alike ?? findFirst(index, value);
+}
+
+function findFirst<N>(index: WildcardIndex<N>, value: string): N | undefined {
   let best: Wildcard<N> | undefined;
   for (const length of index.prefixLengths) {
     if (length > value.length) break;
@@ -56,7 +78,7 @@ export function findWildcard<N>(index: WildcardIndex<N>, value: string): N | und
   return best?.node;
 }
 
-/** Every wildcard that matches this value, in the order of the file. */
+/** Every wildcard that matches this value: the one that reads as it does, then those in the order of the file. */
 export function findWildcards<N>(
   { prefixLengths, byPrefix, inOrder }: WildcardIndex<N>,
   value: string,
@@ -66,7 +88,8 @@ export function findWildcards<N>(
     .flatMap((length) => byPrefix.get(value.slice(0, length)) ?? [])
     .filter((wildcard) => matchesRest(wildcard, value))
     .sort((a, b) => a.order - b.order)
-    .flatMap(({ order }) => inOrder[order] ?? []);
+    .flatMap(({ order }) => inOrder[order] ?? [])
+    .sort((a, b) => Number(b.pattern === value) - Number(a.pattern === value));
 }
 
 /** Whether the value, which starts with the prefix, holds the other parts in order. */

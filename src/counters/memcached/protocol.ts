@@ -67,9 +67,13 @@ export function addCommand(key: string, hits: Count, expiry: number): string {
   return `add ${key} 0 ${String(expiry)} ${String(value.length)}\r\n${value}\r\n`;
 }
 
-/** A time to live as the protocol expects it. */
+/** Memcached counts lives in whole seconds of its own clock: one of n seconds lasts n - 1 to n, so that counters left within their window. */
+const LAST_SECOND = 1;
+
+/** A time to live as the protocol expects it: the counter lasts for at least so many seconds. */
 export function toExpiry(ttlSeconds: number, nowSeconds: number): number {
-  return ttlSeconds > MAX_RELATIVE_SECONDS ? Math.floor(nowSeconds) + ttlSeconds : ttlSeconds;
+  const life = ttlSeconds + LAST_SECOND;
+  return life > MAX_RELATIVE_SECONDS ? Math.floor(nowSeconds) + life : life;
 }
 
 const SAFE_DIGITS = 15;

@@ -1,10 +1,8 @@
-import type { DomainDefinition, ParsedRules, RuleDefinition } from '../../core/rules/definition';
-import type { RuleProblem } from '../../fields/problem';
+import type { DomainDefinition, RuleDefinition } from '../../core/rules/definition';
 
 /** A piece of parsed rules that is small enough to be copied between two threads in well under a millisecond. */
 export interface ParsedChunk {
   readonly domains: readonly DomainPart[];
-  readonly problems: readonly RuleProblem[];
 }
 
 interface DomainPart extends DomainDefinition {
@@ -12,9 +10,9 @@ interface DomainPart extends DomainDefinition {
   readonly index: number;
 }
 
-/** Cuts parsed rules into chunks of at most `size` entries, domains and problems together. */
+/** Cuts parsed rules into chunks of at most `size` entries and domains together. */
 export function* toChunks(
-  { domains, problems }: ParsedRules,
+  domains: readonly DomainDefinition[],
   size: number,
 ): Generator<ParsedChunk> {
   let parts: DomainPart[] = [];
@@ -23,7 +21,7 @@ export function* toChunks(
     let from = 0;
     do {
       if (room < 2) {
-        yield { domains: parts, problems: [] };
+        yield { domains: parts };
         parts = [];
         room = size;
       }
@@ -33,24 +31,19 @@ export function* toChunks(
       from += part.length;
     } while (from < rules.length);
   }
-  if (parts.length > 0) yield { domains: parts, problems: [] };
-  for (let from = 0; from < problems.length; from += size) {
-    yield { domains: [], problems: problems.slice(from, from + size) };
-  }
+  if (parts.length > 0) yield { domains: parts };
 }
 
 /** Puts chunks together again, in the order in which they were cut. */
 export function createAssembly() {
   const domains: (DomainDefinition & { readonly rules: RuleDefinition[] })[] = [];
-  const problems: RuleProblem[] = [];
   return {
     add(chunk: ParsedChunk): void {
       for (const { index, rules, ...domain } of chunk.domains) {
         const known = (domains[index] ??= { ...domain, rules: [] });
         known.rules.push(...rules);
       }
-      problems.push(...chunk.problems);
     },
-    parsed: { domains, problems },
+    domains: domains as readonly DomainDefinition[],
   };
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { ParsedRules } from '../../core/rules/definition';
 import { errorCode, toReason } from '../../platform/errors';
-import { createAssembly } from './chunks';
+import { createAssembly, type ParsedChunk } from './chunks';
 import type { ParseRules } from './rule-loader';
 import type { ParseReply, ParseRequest } from './serve-parsing';
 
@@ -53,12 +53,13 @@ export function parseInWorker({
       };
       worker.on('message', (reply: ParseReply) => {
         if (reply.kind === 'done') {
+          const { problems, unlisted } = reply;
           end(() => {
-            resolve(assembly.parsed);
+            resolve({ domains: assembly.domains, problems, unlisted });
           });
           return;
         }
-        assembly.add(reply.chunk);
+        assembly.add(JSON.parse(reply.text) as ParsedChunk);
         setImmediate(send, { kind: 'more' } satisfies ParseRequest);
       });
       worker.on('error', (error) => {

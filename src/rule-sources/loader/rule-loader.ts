@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock } from '../../core/ports';
 import type { DomainDefinition, ParsedRules } from '../../core/rules/definition';
 import type { ParseOptions } from '../../core/rules/parse/parse-rule-files';
-import { isError, type RuleProblem, WHOLE } from '../../fields/problem';
+import { addUnlisted, firstProblems, isError, type RuleProblem, WHOLE } from '../../fields/problem';
 import { toReason } from '../../platform/errors';
 import type { LoadResult, RuleFiles } from '../load-result';
 import { digestFiles, type DigestRules } from '../rules-digest';
@@ -40,9 +40,13 @@ export function createRuleLoader<R>(
   return async ({ files, problems }, signal) => {
     const startedAt = clock();
     const durationMs = () => (clock() - startedAt) * 1_000;
-    const failed = (found: readonly RuleProblem[]): LoadResult<R> => ({
+    const listed = (found: Pick<ParsedRules, 'problems' | 'unlisted'>) => {
+      const first = firstProblems([...problems, ...found.problems]);
+      return { ...first, unlisted: addUnlisted(first.unlisted, found.unlisted) };
+    };
+    const failed = (found: Pick<ParsedRules, 'problems' | 'unlisted'>): LoadResult<R> => ({
       ok: false,
-      problems: [...problems, ...found],
+      ...listed(found),
       durationMs: durationMs(),
     });
     try {
@@ -51,7 +55,7 @@ export function createRuleLoader<R>(
       const digested = await inSlices(digest(files));
       const parsed: ParsedRules =
         files.length === 0 ? { domains: [], problems: [] } : await chosen(files, options, signal);
-      if (problems.some(isError) || parsed.problems.some(isError)) return failed(parsed.problems);
+      if (problems.some(isError) || parsed.problems.some(isError)) return failed(parsed);
       signal.throwIfAborted();
       const rules = await inSlices(compile(parsed.domains));
       loadedBefore = true;
@@ -61,11 +65,11 @@ export function createRuleLoader<R>(
         domainCount: parsed.domains.length,
         ruleCount: parsed.domains.reduce((count, domain) => count + domain.rules.length, 0),
         digest: digested,
-        problems: [...problems, ...parsed.problems],
+        ...listed(parsed),
         durationMs: durationMs(),
       };
     } catch (error) {
-      return failed([toProblem(error)]);
+      return failed({ problems: [toProblem(error)] });
     }
   };
 }

@@ -1,7 +1,8 @@
 import type { ParsedRules } from '../../core/rules/definition';
 import type { ParseOptions } from '../../core/rules/parse/parse-rule-files';
+import { firstProblems, type RuleProblem, type Unlisted } from '../../fields/problem';
 import type { RuleFile } from '../load-result';
-import { toChunks, type ParsedChunk } from './chunks';
+import { toChunks } from './chunks';
 
 /** What goes to the worker: first the files, then one `more` for each chunk that may come. */
 export type ParseRequest =
@@ -14,7 +15,13 @@ export type ParseRequest =
 
 /** What comes back. An exception in the worker arrives as the worker's `error` event. */
 export type ParseReply =
-  { readonly kind: 'chunk'; readonly chunk: ParsedChunk } | { readonly kind: 'done' };
+  /** A `ParsedChunk` as JSON: the receiver reads a text in a third of the time that it takes to receive objects. */
+  | { readonly kind: 'chunk'; readonly text: string }
+  | {
+      readonly kind: 'done';
+      readonly problems: readonly RuleProblem[];
+      readonly unlisted: Unlisted | undefined;
+    };
 
 /** The end of a `MessagePort` that a worker needs. */
 interface Port {
@@ -22,7 +29,7 @@ interface Port {
   postMessage(reply: ParseReply): void;
 }
 
-/** Entries in one message: copying these takes the receiver about a third of a millisecond. */
+/** Entries in one message: the receiver reads these in about a third of a millisecond. */
 const CHUNK_SIZE = 250;
 
 /**
@@ -33,15 +40,16 @@ export function serveParsing(
   port: Port,
   parse: (files: readonly RuleFile[], options: ParseOptions) => ParsedRules,
 ): void {
-  let chunks: Generator<ParsedChunk> | undefined;
+  let replies: Generator<ParseReply> | undefined;
   port.on('message', (request) => {
-    if (request.kind === 'parse')
-      chunks = toChunks(parse(request.files, request.options), CHUNK_SIZE);
-    const step = chunks?.next();
-    const reply: ParseReply =
-      step === undefined || step.done === true
-        ? { kind: 'done' }
-        : { kind: 'chunk', chunk: step.value };
-    port.postMessage(reply);
+    if (request.kind === 'parse') replies = toReplies(parse(request.files, request.options));
+    const step = replies?.next();
+    if (step?.done === false) port.postMessage(step.value);
   });
+}
+
+function* toReplies({ domains, problems }: ParsedRules): Generator<ParseReply> {
+  for (const chunk of toChunks(domains, CHUNK_SIZE))
+    yield { kind: 'chunk', text: JSON.stringify(chunk) };
+  yield { kind: 'done', ...firstProblems(problems) };
 }

@@ -79,7 +79,7 @@ export function createDelta<R>({
     if (isRules) held = new Map([...held, ...delta]);
     const content = contentOf(response);
     const isRepeat = nackBackoff.isRepeat(() => content);
-    const errorDetail = toErrorDetail(loaded.problems);
+    const errorDetail = toErrorDetail(loaded);
     const answer = request({ responseNonce: response.nonce, errorDetail });
     const load = { ...loaded, version: response.version };
     return { load, answer, nackDelayMs: nackBackoff.refuse(content), isRepeat };

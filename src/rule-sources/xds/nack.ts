@@ -1,5 +1,5 @@
 import { quote } from '../../fields/located';
-import { isError, problemText, type RuleProblem, WHOLE } from '../../fields/problem';
+import { countErrors, isError, problemText, WHOLE } from '../../fields/problem';
 import type { LoadResult } from '../load-result';
 import { RULES_TYPE_URL, type Status } from './messages';
 import type { Response } from './read-response';
@@ -13,17 +13,16 @@ const CODE = 3;
 /** A server may refuse messages above 4 MiB, and no operator reads that much. */
 const MAX_TEXT = 1_000_000;
 
-/** Every mistake of a load, one on a line, for the `error_detail` of a NACK. */
-export function toErrorDetail(problems: readonly RuleProblem[]): Status {
+/** The mistakes of a load, one on a line, for the `error_detail` of a NACK. */
+export function toErrorDetail(load: Pick<LoadResult<unknown>, 'problems' | 'unlisted'>): Status {
   const lines: string[] = [];
   let length = 0;
-  const errors = problems.filter(isError);
-  for (const line of errors.map(problemText)) {
+  for (const line of load.problems.filter(isError).map(problemText)) {
     length += line.length + 1;
     if (length > MAX_TEXT) break;
     lines.push(line);
   }
-  const left = errors.length - lines.length;
+  const left = countErrors(load) - lines.length;
   if (left > 0) lines.push(`and ${String(left)} more`);
   return { code: CODE, message: lines.join('\n') };
 }

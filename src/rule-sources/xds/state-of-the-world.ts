@@ -36,7 +36,7 @@ export function createStateOfTheWorld<R>({
     }
     const content = contentOf(response);
     const isRepeat = nackBackoff.isRepeat(() => content);
-    const errorDetail = toErrorDetail(loaded.problems);
+    const errorDetail = toErrorDetail(loaded);
     const answer = request({ responseNonce, errorDetail });
     return {
       load: { ...loaded, version },

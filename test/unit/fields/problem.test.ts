@@ -1,6 +1,9 @@
 import {
+  addUnlisted,
   byPlace,
+  countErrors,
   describePlace,
+  firstProblems,
   problemText,
   WHOLE,
   type Place,
@@ -46,4 +49,45 @@ it.each<[Place, string, string]>([
 
 it('writes a problem of a source without a file by its message', () => {
   expect(problemText(problem(WHOLE, ''))).toBe('a descriptor has no key');
+});
+
+describe('the first problems', () => {
+  const remark = (at: Place): RuleProblem => ({ ...problem(at), severity: 'warning' });
+  const line = (number: number): Place => ({ line: number, column: 1 });
+  const lines = ({ problems, unlisted }: ReturnType<typeof firstProblems>) => [
+    problems.map(({ at }) => ('line' in at ? at.line : 0)),
+    unlisted,
+  ];
+
+  it('are all where these are few', () => {
+    const few = [remark(line(1)), problem(line(2))];
+    expect(firstProblems(few, 2)).toEqual({ problems: few, unlisted: undefined });
+  });
+
+  it('are mistakes before remarks, in their order', () => {
+    const all = [remark(line(1)), problem(line(2)), remark(line(3)), problem(line(4))];
+    expect(lines(firstProblems(all, 3))).toEqual([[1, 2, 4], { errors: 0, warnings: 1 }]);
+    expect(lines(firstProblems(all, 1))).toEqual([[2], { errors: 1, warnings: 2 }]);
+  });
+
+  it('are a hundred where nothing else is said', () => {
+    const all = Array.from({ length: 20_000 }, (_, at) => problem(line(at)));
+    const first = firstProblems(all);
+    expect([first.problems.length, first.unlisted]).toEqual([100, { errors: 19_900, warnings: 0 }]);
+    expect(countErrors(first)).toBe(20_000);
+    expect(countErrors({ problems: [problem(WHOLE), remark(WHOLE)] })).toBe(1);
+  });
+
+  it.each([
+    [undefined, undefined, undefined],
+    [{ errors: 1, warnings: 2 }, undefined, { errors: 1, warnings: 2 }],
+    [undefined, { errors: 1, warnings: 2 }, { errors: 1, warnings: 2 }],
+    [
+      { errors: 1, warnings: 2 },
+      { errors: 3, warnings: 4 },
+      { errors: 4, warnings: 6 },
+    ],
+  ])('that are left out of two lists, %j and %j, are %j', (a, b, sum) => {
+    expect(addUnlisted(a, b)).toEqual(sum);
+  });
 });

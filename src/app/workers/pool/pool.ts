@@ -74,7 +74,9 @@ export function createPool(deps: WorkerPoolDeps, options: WorkerPoolOptions) {
     if (ports !== undefined) slot.send({ kind: 'no-rules', reason: ports.whyNoRules.current });
   };
   const sendRead = (slot: Slot): void => {
-    if (ports?.isRead.current === true) slot.send({ kind: 'read' });
+    // Rules that are there it has read once they are in force.
+    const isAll = ports?.isRead.current === true && ports.rules.current === undefined;
+    if (isAll) slot.send({ kind: 'read' });
   };
   const sendChecks = (slot: Slot): void => {
     const from = ports?.checks.current?.from;

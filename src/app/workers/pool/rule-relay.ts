@@ -57,8 +57,8 @@ export function createRuleRelay(
   const send = (slot: Slot, { number, load }: RuleSet): void => {
     sentMs.set(slot.worker, monotonicMs());
     for (const [name, zone] of load.rules.zones ?? []) slot.send({ kind: 'zone', name, zone });
-    const parsed = { domains: definitionsOf(load.rules), problems: [] };
-    for (const chunk of toChunks(parsed, CHUNK_SIZE)) slot.send({ kind: 'rules-part', chunk });
+    const domains = definitionsOf(load.rules);
+    for (const chunk of toChunks(domains, CHUNK_SIZE)) slot.send({ kind: 'rules-part', chunk });
     slot.send({ kind: 'rules', number });
   };
   const put = (load: LoadedRules<Rules>): RuleSet => {
@@ -142,7 +142,12 @@ export function createRuleRelay(
 }
 
 /** A load after which workers crashed before it was in force everywhere. */
-function refused({ version, problems, durationMs }: LoadedRules<Rules>): LoadResult<Rules> {
+function refused({
+  version,
+  problems,
+  unlisted,
+  durationMs,
+}: LoadedRules<Rules>): LoadResult<Rules> {
   const died: RuleProblem = {
     ...{ severity: 'error', class: 'load-failed', file: '', at: WHOLE },
     message: 'workers crashed after loading these rules',
@@ -151,6 +156,7 @@ function refused({ version, problems, durationMs }: LoadedRules<Rules>): LoadRes
     ok: false,
     ...(version !== undefined && { version }),
     problems: [...problems, died],
+    unlisted,
     durationMs,
   };
 }

@@ -45,10 +45,9 @@ export function createOwnerLink(
   let zones = new Map<string, FoundZone>();
   let compiling = Promise.resolve();
 
-  const compile = async (number: number, whole: typeof assembly, found: typeof zones) => {
+  const compile = async (number: number, { domains }: typeof assembly, found: typeof zones) => {
     // The owner sent all zones of the rules.
     const findZone = (timeZone: string) => found.get(timeZone) as FoundZone;
-    const { domains } = whole.parsed;
     rules.set(await inSlices(compileInSlices(domains, SLICE, { ...options, findZone })));
     isRead.set(true);
     send({ kind: 'in-force', number });

@@ -163,7 +163,7 @@ function assemble(
     done.catch((error: unknown) => {
       throw error;
     });
-    await untilFirst([isRead.changes$, store.connected$]);
+    await untilFirst(settings, isRead.changes$, [store.connected$]);
     const addresses = await one.listen();
     isListening = true;
     await send({ kind: 'listening', addresses });

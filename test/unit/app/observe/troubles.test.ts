@@ -26,7 +26,7 @@ function start() {
   const outages = createOutageLog({ logger: silentLogger, monotonicMs });
   const troubles = createTroubles({
     openOutages: outages.open,
-    rules: { rules, problems: () => problems },
+    rules: { rules, problems: () => ({ problems }) },
     store: { description: 'Redis at 10.0.0.1:6379', whyAway: () => '10.0.0.1:6379: refused' },
     health: { status, connected, components: ['start', 'store', 'configuration', 'termination'] },
     monotonicMs,

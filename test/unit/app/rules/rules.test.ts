@@ -1,5 +1,5 @@
 import { Subject } from 'rxjs';
-import { createRulesActor } from '../../../../src/app/rules/rules';
+import { createRulesActor, type RulesActorOptions } from '../../../../src/app/rules/rules';
 import { createOutageLog } from '../../../../src/app/outage-log';
 import type { Rules } from '../../../../src/core/rules/rules';
 import { compileRules } from '../../../../src/core/rules/compile';
@@ -22,7 +22,12 @@ const GOOD: LoadResult<Rules> = {
   ...{ problems: [], durationMs: 1 },
 };
 
-function start() {
+const UNREAD: LoadResult<Rules> = {
+  ...{ ok: false, durationMs: 1 },
+  problems: [{ ...mistake, class: 'no-directory' }],
+};
+
+function start({ startsWithoutRules = false, source = 'files' }: Partial<RulesActorOptions> = {}) {
   const loads = new Subject<LoadResult<Rules>>();
   const registry = createRegistry();
   const { logger } = createRecordingLogger();
@@ -35,7 +40,7 @@ function start() {
       outages: createOutageLog({ logger, monotonicMs: () => 0 }),
       clock: () => seconds,
     },
-    { startsWithoutRules: false, source: 'files' },
+    { startsWithoutRules, source },
   );
   actor.run$.subscribe();
   return {
@@ -59,6 +64,24 @@ it('shows for as long as the rules are broken that the last load failed', () => 
   actor.close();
   expect(failing()).toBeUndefined();
 });
+
+it.each([
+  ['files', false, [false, false, true]],
+  ['files', true, [false, true, true]],
+  ['xds', false, [false, false, true]],
+  ['xds', true, [true, true, true]],
+] as const)(
+  'counts rules from %s as read, where a start without rules is %p: before, after a load that read none, after one with mistakes: %p',
+  (source, startsWithoutRules, expected) => {
+    const { actor, load } = start({ source, startsWithoutRules });
+    const seen = [actor.isRead.current];
+    for (const result of [UNREAD, bad(1)]) {
+      load(result);
+      seen.push(actor.isRead.current);
+    }
+    expect(seen).toEqual(expected);
+  },
+);
 
 it('says how the last load went, and when', () => {
   const { actor, load } = start();

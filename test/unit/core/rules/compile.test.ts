@@ -76,8 +76,8 @@ describe('a pause', () => {
     ['after so many entries', 5, { limit: minute }, 5, 1],
     ['after each of them', 5, { limit: minute }, 1, 5],
     ['after so many limits of lists', 5, budgetOf([minute, hour]), 5, 1],
-    ['after so many levels too', 5, { rules: [{ key: 'l', limit: minute }] }, 6, 2],
-    ['after each level', 2, { rules: [{ key: 'l' }] }, 1, 6],
+    ['after so many entries of all levels', 5, { rules: [{ key: 'l', limit: minute }] }, 6, 1],
+    ['after each entry of all levels', 2, { rules: [{ key: 'l' }] }, 1, 4],
     [
       'after each calendar, whose first window costs as much as many',
       3,

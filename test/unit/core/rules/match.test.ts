@@ -104,6 +104,70 @@ describe('matchDescriptor', () => {
     );
   });
 
+  const pair = (below: Partial<RuleSketch>, above: Partial<RuleSketch>) =>
+    match([{ key: 'o', ...above, rules: [{ key: 'u', ...below, limit: [1, 'DAY'] }] }], ['o', 'u'])
+      ?.metric;
+  const [any, some] = [{ value: '*' }, { value: '*', shareThreshold: true }];
+  const [named, detailed] = [{ valueToMetric: true }, { detailedMetric: true }];
+
+  it.each([
+    ['below value_to_metric keeps the star', any, named, 'd.o.u_*'],
+    ['above value_to_metric keeps the star', named, any, 'd.o_*.u'],
+    ['with value_to_metric ends at the key', { ...any, ...named }, {}, 'd.o.u'],
+    ['with value_to_metric below such a one ends at the key', { ...any, ...named }, named, 'd.o.u'],
+    ['between no metric flags keeps the star', any, any, 'd.o_*.u_*'],
+    ['with share_threshold below value_to_metric ends before the star', some, named, 'd.o.u_'],
+    [
+      'with share_threshold and value_to_metric ends before the star',
+      { ...some, ...named },
+      any,
+      'd.o_*.u_',
+    ],
+    ['with detailed_metric ends with _', { ...any, ...detailed }, {}, 'd.o_.u_'],
+    [
+      'with detailed_metric and value_to_metric ends with _',
+      { ...any, ...detailed, ...named },
+      named,
+      'd.o_.u_',
+    ],
+    [
+      'with detailed_metric below share_threshold ends at the key',
+      { ...any, ...detailed },
+      some,
+      'd.o_.u',
+    ],
+    [
+      'above share_threshold with detailed_metric ends at the key',
+      { ...some, ...detailed },
+      any,
+      'd.o.u_',
+    ],
+  ])('an empty value %s', (_, below, above, metric) => {
+    expect(pair(below, above)).toBe(metric);
+  });
+
+  it('takes a value that reads as a shared wildcard for one value, beside which an empty one keeps its _', () => {
+    const rules: RuleSketch[] = [
+      {
+        key: 'o',
+        rules: [
+          { key: 'u', value: 'a*', shareThreshold: true, detailedMetric: true, limit: [1, 'DAY'] },
+        ],
+      },
+    ];
+    expect(match(rules, ['o', 'u=ab'])?.metric).toBe('d.o.u_a');
+    expect(match(rules, ['o', 'u=a*'])?.metric).toBe('d.o_.u_a');
+  });
+
+  it('prefers the wildcard that reads as the value does to one before it in the file', () => {
+    const rules: RuleSketch[] = [
+      { key: 'f', value: '*', limit: [1, 'DAY'] },
+      { key: 'f', value: 'a*', limit: [2, 'DAY'] },
+    ];
+    expect(match(rules, ['f=a*'])?.requests).toBe(2);
+    expect(match(rules, ['f=ab'])?.requests).toBe(1);
+  });
+
   it('lets a limit in the request beat every rule, also where there is none', () => {
     expect(match([{ key: 'k', limit: { unlimited: true } }], ['k=v', 'x'], [5, 7])).toEqual({
       requests: 5,

@@ -1,11 +1,20 @@
 import fc from 'fast-check';
 import type { RuleNode } from '../../../../src/core/rules/rules';
-import { findWildcard, indexWildcards } from '../../../../src/core/rules/wildcards';
+import {
+  addWildcard,
+  createWildcards,
+  findWildcard,
+  findWildcards,
+} from '../../../../src/core/rules/wildcards';
 
 const node = (segment: string) => ({ segment }) as RuleNode;
-const find = (patterns: string[], value: string) =>
-  findWildcard(indexWildcards(patterns.map((pattern) => ({ pattern, node: node(pattern) }))), value)
-    ?.segment;
+function indexOf(patterns: readonly string[]) {
+  const index = createWildcards<RuleNode>();
+  for (const pattern of patterns) addWildcard(index, pattern, node(pattern));
+  return index;
+}
+const find = (patterns: readonly string[], value: string) =>
+  findWildcard(indexOf(patterns), value)?.segment;
 
 it.each([
   [['/api/*'], '/api/x', '/api/*'],
@@ -22,8 +31,16 @@ it.each([
   [['/a/*', '/a/b/*'], '/a/b/c', '/a/*'],
   [['/a/b/*', '/a/*'], '/a/b/c', '/a/b/*'],
   [['/a/*/x', '/a/*'], '/a/b', '/a/*'],
+  [['*', 'a*'], 'a*', 'a*'],
 ])('of %j the value %p takes %p', (patterns, value, expected) => {
   expect(find(patterns, value)).toBe(expected);
+});
+
+it('lists the wildcard that reads as the value does before those of the file', () => {
+  const listed = (value: string) =>
+    findWildcards(indexOf(['*', '*b', 'a*b']), value).map(({ pattern }) => pattern);
+  expect(listed('a*b')).toEqual(['a*b', '*', '*b']);
+  expect(listed('ab')).toEqual(['*', '*b', 'a*b']);
 });
 
 it('agrees with regular expressions tried one after the other', () => {

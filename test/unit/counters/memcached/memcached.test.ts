@@ -72,10 +72,12 @@ describe('a command', () => {
   });
 
   it.each([
-    [2_592_000, 2_592_000],
-    [2_592_001, 1_795_240_201 + 2_592_001],
-    [31_536_299, 1_795_240_201 + 31_536_299],
-  ])('%d seconds to live are written as %d', (ttlSeconds, expiry) => {
+    [1, 2],
+    [60, 61],
+    [2_591_999, 2_592_000],
+    [2_592_000, 1_795_240_201 + 2_592_001],
+    [31_536_299, 1_795_240_201 + 31_536_300],
+  ])('%d seconds to live are written as %d, one second longer', (ttlSeconds, expiry) => {
     expect(toExpiry(ttlSeconds, 1_795_240_201.7)).toBe(expiry);
   });
 });

@@ -30,16 +30,17 @@ describe('parsing in a thread', () => {
         if (request.kind === 'parse') {
           const domain = request.files[0].file + request.files[0].bytes + request.options.mergeDomains;
           for (const key of ['a', 'b']) {
-            chunks.push({ domains: [{ index: 0, domain, rules: [{ key }] }], problems: [] });
+            chunks.push({ domains: [{ index: 0, domain, rules: [{ key }] }] });
           }
         }
         const chunk = chunks.shift();
-        port.postMessage(chunk ? { kind: 'chunk', chunk } : { kind: 'done' });
+        port.postMessage(chunk ? { kind: 'chunk', text: JSON.stringify(chunk) } : { kind: 'done', problems: ['p'], unlisted: 'u' });
       });
     `);
     expect(parsed).toEqual({
       domains: [{ domain: 'a.yaml1,2,3true', rules: [{ key: 'a' }, { key: 'b' }] }],
-      problems: [],
+      problems: ['p'],
+      unlisted: 'u',
     });
   });
 

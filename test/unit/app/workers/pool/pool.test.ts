@@ -43,11 +43,12 @@ function start() {
   );
   const health = createSnapshot<ServiceHealth>({ serving: true, down: [], ignored: [] });
   const rules = createSnapshot<Rules | undefined>(undefined);
+  const isRead = createSnapshot(false);
   const ports: OwnerPorts = {
     checks: createSnapshot<CheckSet | undefined>(undefined),
     rules,
     whyNoRules: createSnapshot(''),
-    isRead: createSnapshot(false),
+    isRead,
     health,
     components: [],
     certificates: undefined,
@@ -81,7 +82,7 @@ function start() {
     });
     return compiled;
   };
-  return { pool, deciders, registry, started, inForce, failures, load, lines };
+  return { pool, deciders, registry, started, inForce, failures, load, lines, rules, isRead };
 }
 
 const settled = () => jest.advanceTimersByTimeAsync(0);
@@ -112,6 +113,19 @@ it('serves once all workers have listened, and from then on while one does', asy
   expect(pool.serves.current).toBe(true);
   one.end();
   expect(pool.serves.current).toBe(false);
+});
+
+it('tells a worker that rules were read only where it is sent none: it opens its ports once they are in force', () => {
+  const { load, started, rules, isRead } = start();
+  const [one, two] = twoOf(started);
+  const kinds = ({ received }: FakeWorker) => received.map(({ kind }) => kind);
+  isRead.set(true);
+  one.say(HELLO);
+  expect(kinds(one)).toContain('read');
+  rules.set(load('shop'));
+  two.say(HELLO);
+  expect(kinds(two)).toContain('rules');
+  expect(kinds(two)).not.toContain('read');
 });
 
 it('always has a worker again within 100 ms when one is killed each second, by turns', async () => {

@@ -40,7 +40,7 @@ const rulesOf = (timeZone: string | undefined): ToWorker => {
   const rules = definitionsOf([{ key: 'user', limit: limit as never }]);
   return {
     kind: 'rules-part',
-    chunk: { domains: [{ domain: 'shop', index: 0, rules }], problems: [] },
+    chunk: { domains: [{ domain: 'shop', index: 0, rules }] },
   };
 };
 
