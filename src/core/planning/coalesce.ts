@@ -177,7 +177,7 @@ export class Coalescer {
   }
 }
 
-/** What reserves is asked by its id, and what gives back or looks is no part of a sum. */
+/** Reservations are asked by their ids; hits that are given back, and looks, stand alone. */
 function isSummed({ values, limit }: Countable, hits: number): boolean {
   return hits > 0 && limit.reservation === undefined && values.length <= MAX_MERGED_LENGTH;
 }

@@ -168,7 +168,7 @@ class Hash {
     return Math.max(IDLE_MS, IDLE_ROUNDS * this.#rule.refreshMs);
   }
 
-  /** Rounds after which a value is read no more that nobody asks for. */
+  /** A value that no request asks for is forgotten after so many rounds. */
   get #mostIdle(): number {
     return Math.ceil(this.#idleMs / this.#roundMs);
   }

@@ -210,7 +210,7 @@ export function readCount(reader: NumberReader): number {
   return readFigure(reader, isCount, 'a count from 0 to 2^63 - 1');
 }
 
-/** Another number is 0, and fails its counter; what is no number is no reply of a script of ours. */
+/** Another number is 0, and fails its counter; anything else fails the whole reply. */
 export function readFigure(
   reader: NumberReader,
   isRight: (figure: unknown) => boolean,

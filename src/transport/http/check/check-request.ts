@@ -10,7 +10,7 @@ import type { CallFacts } from './call-facts';
 import type { AskedCheck } from './check-call';
 
 /** Why a call makes no sense, and what it is answered. */
-export interface Malformed {
+export interface MalformedCall {
   readonly malformed: string;
   readonly status?: number;
 }
@@ -20,7 +20,7 @@ export function toRequest(
   facts: CallFacts,
   { check, question }: AskedCheck,
   maxValueBytes: number,
-): DecisionRequest | Malformed | 'none' {
+): DecisionRequest | MalformedCall | 'none' {
   const isQuota = question === 'quota';
   const descriptors = makeDescriptorsOfClient(check.descriptors, facts, isQuota ? 0 : undefined);
   if (descriptors === TOO_LONG) return { malformed: NO_PATTERN, status: check.tooLongStatus };
