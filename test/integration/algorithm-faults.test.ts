@@ -125,22 +125,25 @@ describe.each(['memory', 'redis'])(
 );
 
 it.each([
-  ['gcra', 'g'],
-  ['sliding_window', 's'],
-])('a value of %s that is not ours fails that key alone, until it is gone', async (name, end) => {
+  ['gcra', 'g', 10],
+  ['sliding_window', 's', 100],
+  ['sliding_window', 'l', 10],
+])('a value of %s (%s) that is not ours fails that key alone', async (name, end, limit) => {
   const server = await startServer();
-  const rules = rulesOf({ k: `algorithm: ${name}, unit: hour, requests_per_unit: 10` });
+  const rules = rulesOf({
+    k: `algorithm: ${name}, unit: hour, requests_per_unit: ${String(limit)}`,
+  });
   const service = await startAlgorithms({ rules, redis: server });
   const key = `d_k_odd_3600s~${end}1`;
   for (const value of ['text', '1', '1 2 3 4', '-1 5', '1e3 5 5', '']) {
     await server.client.set(key, value);
     const good = `good${value}`;
     const [odd, other] = await Promise.all([service.ask('k', 'odd'), service.ask('k', good)]);
-    expect([odd, other]).toMatchObject([undefined, [{ code: 'OK', remaining: 9 }]]);
+    expect([odd, other]).toMatchObject([undefined, [{ code: 'OK', remaining: limit - 1 }]]);
     expect(await server.client.get(key)).toBe(value);
   }
   await server.client.del(key);
-  expect(await service.ask('k', 'odd')).toMatchObject([{ code: 'OK', remaining: 9 }]);
+  expect(await service.ask('k', 'odd')).toMatchObject([{ code: 'OK', remaining: limit - 1 }]);
 });
 
 it.each([-10, 10])(

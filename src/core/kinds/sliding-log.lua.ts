@@ -79,7 +79,7 @@ end
 export const slidingLogLua: KindLua = {
   decode: `
     local live, isOld
-    used, live, isOld = standLog(value, order)
+    if value ~= '' then used, live, isOld = standLog(value, order) else used = nil end
     if not used then NOT_OURS() end
     previous, isAstray = live, isOld`,
   absent: `previous = ''`,
