@@ -98,6 +98,11 @@ function ticksUntilReset({ periodTicks }: Gate<CounterState>, { ages = [] }: Cou
 
 /** Drops hits that are a period old. A hit that is further ahead than a clock may be counts as one of now. */
 function advance(gate: Gate<CounterState>, ages: readonly number[], ticks: number): CounterState {
-  const now = ages.map((age) => (isAstray(gate, age + ticks) ? 0 : age + ticks));
-  return stateOf(now.filter((age) => age < gate.periodTicks).sort((a, b) => b - a));
+  const { periodTicks } = gate;
+  let gone = 0;
+  while (gone < ages.length && (ages[gone] as number) + ticks >= periodTicks) gone += 1;
+  const live: number[] = [];
+  for (let at = gone; at < ages.length; at += 1) live.push((ages[at] as number) + ticks);
+  if (!isAstray(gate, live.at(-1) ?? 0)) return stateOf(live);
+  return stateOf(live.map((age) => (isAstray(gate, age) ? 0 : age)).sort((a, b) => b - a));
 }

@@ -193,17 +193,22 @@ export function readCounterState(
 ): CounterState {
   const used = readCount(reader);
   if (!kind.hasOwnForm) return { used, previous: 0, elapsed: 0 };
-  if (kind.lua?.isLog === true)
-    return { ...readLog(reader, used, Math.floor(atMicros / tickMicros)), atMicros };
+  if (kind.lua?.isLog === true) return readLog(reader, used, tickMicros, atMicros);
   const previous = kind.lua?.has.previous === true ? readCount(reader) : 0;
   const elapsed = readFigure(reader, Number.isSafeInteger, 'a number of ticks');
-  return { used, previous, elapsed, atMicros };
+  return { used, previous, elapsed, ages: undefined, atMicros };
 }
 
-function readLog(reader: NumberReader, count: number, nowTick: number): CounterState {
+function readLog(
+  reader: NumberReader,
+  used: number,
+  tickMicros: number,
+  atMicros: number,
+): CounterState {
+  const nowTick = Math.floor(atMicros / tickMicros);
   const ages: number[] = [];
-  for (let left = count; left > 0; left -= 1) ages.push(nowTick - readCount(reader));
-  return { used: count, previous: 0, elapsed: 0, ages };
+  for (let left = used; left > 0; left -= 1) ages.push(nowTick - readCount(reader));
+  return { used, previous: 0, elapsed: 0, ages, atMicros };
 }
 
 export function readCount(reader: NumberReader): number {
