@@ -41,8 +41,9 @@ export function createSettleQueue<T>({ send, otherCalls }: SettleQueueDeps<T>) {
   };
   const sendMore = (): void => {
     while (next < waiting.length && hasRoom()) void sendOne(waiting[next++] as Waiting<T>);
-    if (next === waiting.length) {
-      waiting = [];
+    // A queue that is never empty must not keep what it has sent.
+    if (next === waiting.length || next > MAX_STREAMS + waiting.length / 2) {
+      waiting = waiting.slice(next);
       next = 0;
     }
     if (isClosing && size() === 0) onEmpty();
