@@ -47,7 +47,7 @@ descriptors:
   - key: gcra
     rate_limit: { unit: hour, requests_per_unit: 5, algorithm: gcra }
   - key: sliding
-    rate_limit: { unit: hour, requests_per_unit: 5, algorithm: sliding_window }
+    rate_limit: { unit: hour, requests_per_unit: 500, algorithm: sliding_window }
   - key: calendar
     rate_limit: { unit: year, requests_per_unit: 5, calendar: true, time_zone: Europe/Berlin }
 `;

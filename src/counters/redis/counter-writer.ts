@@ -29,10 +29,10 @@ type Part = readonly [head: string, part: string, lifeMs: number, endMs: number]
 /** Deletes and sets counters, a command or two for each. */
 export function createRedisWriter(counters: Asking): CounterWriter {
   const removeOne = async ({ key, gate }: Increment, withOpen: boolean): Promise<void> => {
-    const isReset = hasReservations(gate) && !withOpen;
+    if (!hasReservations(gate)) await counters.ask(key, [['del', key]]);
+    else if (!withOpen) await counters.ask(key, [['eval', RESET_RECORD, '1', key]]);
     // What is open may be a hundred thousand fields, which another thread of the server frees.
-    const command = hasReservations(gate) ? 'unlink' : 'del';
-    await counters.ask(key, [isReset ? ['eval', RESET_RECORD, '1', key] : [command, key]]);
+    else await counters.ask(key, [['unlink', key]]).catch(() => counters.ask(key, [['del', key]]));
   };
   const setOne = async (increment: Increment, used: number): Promise<void> => {
     const { key, rule } = increment;

@@ -165,11 +165,11 @@ end
 local function endOfKey(gate, name)
   if gate.isReserving then return ends end
   local ms = pcall('PTTL', name)
-  if type(ms) ~= 'number' then return nil, ms.err end
-  return nowMs + max(0, ms)
+  -- A user that may not ask keeps it for as long as a usual window may last.
+  return nowMs + (type(ms) == 'number' and max(0, ms) or ${String(31 * 86_400_000)})
 end
 local function findStrays(gate, name, value)
-  local all, byId, ends_, last, wrong = {}, {}, {}, nil, nil
+  local all, byId, ends_, last = {}, {}, {}, nil
   for _, part in ipairs(names) do
     if sub(part, 1, 1) == '~' then ends_[sub(part, 2, -3)] = read('<d', value, places[part]) end
   end
@@ -179,9 +179,7 @@ local function findStrays(gate, name, value)
       -- The parts of a log are one.
       local id = string.match(part, '^(l%d+)%+%d+ ') or sub(part, 1, -3)
       if not ends_[id] and not last then
-        last, wrong = endOfKey(gate, name)
-        if not last then return wrong end
-        isEndless = true
+        last, isEndless = endOfKey(gate, name), true
       end
       local untilMs = ends_[id] or last
       if untilMs + SPARE_MS > nowMs and untilMs <= MOST then
@@ -213,7 +211,7 @@ local function standLimits(gate, name, value)
     local wrong = standBlock(blocks[b], b, value)
     if wrong then return wrong end
   end
-  return places and findStrays(gate, name, value)
+  if places then findStrays(gate, name, value) end
 end
 -- Where the counter at a place stands; answers the text of an error, if any.
 local function standBudget(order, i)

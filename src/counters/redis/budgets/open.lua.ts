@@ -49,15 +49,13 @@ end
 -- What a call may still do for leases that are over; and how many of each counter it has found, which it finds again.
 local lapsesLeft, passesLeft, granted = ${String(MAX_LAPSES)}, ${String(MAX_PASSED)}, {}
 -- Numbers of a run from the first that may be open: those that are, where the hash is small; else the next ones, as many as may be asked for.
-local function numbersOf(name, r, isSmall)
+local function numbersOf(r, all)
   local numbers = {}
-  if not isSmall then
+  if not all then
     for number = heads[r], min(heads[r] + ${String(MAX_ASKED)}, nexts[r]) - 1 do numbers[#numbers + 1] = number end
     return numbers
   end
-  local fields = pcall('HKEYS', name)
-  if fields.err then return nil, fields.err end
-  for _, field in ipairs(fields) do
+  for _, field in ipairs(all) do
     if #field == 8 and byte(field) ~= 61 then
       local number = read('>d', field)
       if number >= heads[r] and number < nexts[r] then numbers[#numbers + 1] = number end
@@ -76,13 +74,10 @@ local function valuesOf(name, fields)
   return values
 end
 -- Passes numbers of a run whose leases are over, and those that are no longer open; answers whether it may go on, or an error.
-local function passSome(gate, name, r, isSmall)
-  local numbers, wrong = numbersOf(name, r, isSmall)
-  if not numbers then return nil, wrong end
-  local fields = {}
+local function passSome(gate, name, r, all)
+  local numbers, fields = numbersOf(r, all), {}
   for i, number in ipairs(numbers) do fields[i] = packed('>d', number) end
-  local values
-  values, wrong = valuesOf(name, fields)
+  local values, wrong = valuesOf(name, fields)
   if not values then return nil, wrong end
   for i, number in ipairs(numbers) do
     local value = values[i]
@@ -101,18 +96,20 @@ local function passSome(gate, name, r, isSmall)
     end
     heads[r] = number + 1
   end
-  if isSmall then heads[r] = nexts[r] end
+  if all then heads[r] = nexts[r] end
   return true
 end
 local function passRun(gate, name, r)
   local size = pcall('HLEN', name)
-  if type(size) ~= 'number' then return size.err end
-  local isSmall, isGoing, wrong = size <= ${String(SMALL_HASH)}, true, nil
-  while isGoing and heads[r] < nexts[r] and (isSmall or passesLeft > 0) do
+  local all = type(size) == 'number' and size <= ${String(SMALL_HASH)} and pcall('HKEYS', name)
+  -- A user that may not send these reads one number after the other.
+  if type(all) ~= 'table' or all.err then all = nil end
+  local isGoing, wrong = true, nil
+  while isGoing and heads[r] < nexts[r] and (all or passesLeft > 0) do
     local from = heads[r]
-    isGoing, wrong = passSome(gate, name, r, isSmall)
+    isGoing, wrong = passSome(gate, name, r, all)
     if wrong then return wrong end
-    if not isSmall then passesLeft = passesLeft - (heads[r] - from) end
+    if not all then passesLeft = passesLeft - (heads[r] - from) end
   end
 end
 local function findLapses(gate, name)

@@ -118,9 +118,11 @@ local most, lapses = tonumber(ARGV[1]), tonumber(ARGV[5])
 local latest = nowMs + tonumber(ARGV[2]) + ${String(SPARE_SECONDS * 1_000)}
 answer[5], answer[6] = struct.unpack('<dd', stored, 10)
 local all
-if redis.call('HLEN', KEYS[1]) <= ${String(SMALL_HASH)} then
+local length = redis.pcall('HLEN', KEYS[1])
+local known = type(length) == 'number' and length <= ${String(SMALL_HASH)} and redis.pcall('HKEYS', KEYS[1])
+if type(known) == 'table' and not known.err then
   all = {}
-  for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
+  for _, field in ipairs(known) do
     if #field == 8 and string.byte(field) ~= 61 then all[#all + 1] = struct.unpack('>d', field) end
   end
   table.sort(all)
