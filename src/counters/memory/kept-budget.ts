@@ -24,6 +24,11 @@ export function writeOver(kept: KeptBudget, state: BudgetState): void {
       writeEntry(kept.entries[at] as KeptEntry, entries[at] as EntryState);
 }
 
+/** Leaves its limits as they are to those who keep them: what is written over from now on are others. */
+export function leaveEntries(kept: KeptBudget): void {
+  kept.entries = kept.entries.map(keptEntry);
+}
+
 function keptEntry({ used, previous, elapsed, endSeconds, ages }: EntryState) {
   return { used, previous, elapsed, endSeconds, ages };
 }

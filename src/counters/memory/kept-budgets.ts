@@ -6,7 +6,7 @@ import { lifetimeMs } from '../../core/kinds/gate';
 import type { BudgetState, Reservation } from '../../core/kinds/kind';
 import { USAGE_QUARTILES, usageQuartileOf } from './counter-slots';
 import { EndingCounters, type EndingCounter } from './ending-counters';
-import { keptBudget, writeOver, type KeptBudget } from './kept-budget';
+import { keptBudget, leaveEntries, writeOver, type KeptBudget } from './kept-budget';
 import {
   bytesOfReservation,
   NONE_OPEN,
@@ -116,7 +116,9 @@ export class KeptBudgets {
   /** A reload may have given its rule other limits, or a request meets it of which other limits hold. */
   putUnder(counter: BudgetCounter, gate: BudgetGate, { micros }: Moment): void {
     if (counter.gate === gate) return;
-    counter.strays = straysUnder(gate.budget, storedOf(counter), Math.floor(micros / 1_000));
+    const strays = straysUnder(gate.budget, storedOf(counter), Math.floor(micros / 1_000));
+    if (strays !== counter.strays) leaveEntries(counter.kept);
+    counter.strays = strays;
     counter.gate = gate;
     const bytes = bytesOfParts(gate) + counter.strays.length * BLOCK_BYTES;
     this.partBytes += bytes - counter.partBytes;

@@ -14,7 +14,8 @@ local function putBudget(gate, after, size)
   end
   if gate.isReserving then
     size = size + 1
-    after[size] = (open > 0 or lapsed > 0) and 1 or 0
+    -- What asks of the run want is held before any of it is open.
+    after[size] = (open > 0 or held > 0 or lapsed > 0) and 1 or 0
     if after[size] == 1 then
       after[size + 1], after[size + 2], after[size + 3], after[size + 4] = held, open, was, lapsed
       size = size + 4

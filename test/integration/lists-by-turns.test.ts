@@ -1,0 +1,357 @@
+import fc from 'fast-check';
+import type { LimitsFrom } from '../../src/core/ports';
+import { compileRules } from '../../src/core/rules/compile';
+import type { Rules } from '../../src/core/rules/rules';
+import { createMemoryCounters } from '../../src/counters/memory/create-memory-counters';
+import { budgetOf, type LimitSketch } from '../support/budgets';
+import { startCounterInstance } from '../support/counter-instance';
+import { createDecider, decisionOf, type DeciderDeps } from '../support/decider';
+import { runRedisCounters, stopRedisCounters } from '../support/redis-counters';
+import { startRedisServer, type RedisServer } from '../support/redis-server';
+import { descriptor, request } from '../support/requests';
+import { definitionsOf, type RuleSketch } from '../support/rules';
+
+/** Lists of which other limits hold from request to request, on two instances: a limit keeps what it has counted while it rests. */
+
+jest.setTimeout(120_000);
+
+/** A minute and an hour begin there, no day. */
+const START = 1_795_240_800;
+
+type Counters = DeciderDeps['counters'];
+
+let server: RedisServer;
+let serial = 0;
+beforeAll(async () => {
+  server = await startRedisServer();
+});
+afterAll(async () => {
+  await stopRedisCounters();
+  await server.stop();
+});
+
+const STORES: readonly (readonly [string, () => Promise<readonly [Counters, Counters]>])[] = [
+  [
+    'memory',
+    () => {
+      const counters = createMemoryCounters({ clock: () => START });
+      return Promise.resolve([counters, counters]);
+    },
+  ],
+  [
+    'Redis',
+    async () => {
+      const both = [
+        runRedisCounters({ address: server.address, timeoutMs: 10_000 }),
+        runRedisCounters({ address: server.address, timeoutMs: 10_000 }),
+      ] as const;
+      for (const each of both) await each.untilConnected();
+      return both;
+    },
+  ],
+];
+
+const rulesWith = (...sketches: readonly RuleSketch[]): Rules =>
+  compileRules([{ domain: 'd', rules: definitionsOf(sketches) }]);
+
+/** A rule that replaces limits and refuses nothing itself. */
+const replacing = (key: string, ...names: readonly string[]): RuleSketch => ({
+  key,
+  limit: { requestsPerUnit: 1_000_000, unit: 'YEAR', replaces: names },
+});
+
+function instanceOf(rules: Rules, counters: Counters, limitsFrom?: LimitsFrom) {
+  const decide = createDecider(
+    { rules: { current: rules }, counters, clock: () => START },
+    { limitsFrom },
+  );
+  /** Whether the first descriptor was admitted. */
+  return async (...texts: readonly (string | readonly [readonly string[], number?])[]) => {
+    const descriptors = texts.map((one) =>
+      typeof one === 'string' ? descriptor(one) : descriptor(one[0], { hits: one[1] }),
+    );
+    const { answers } = await decide(request('d', descriptors));
+    return decisionOf(answers[0]).statuses[0]?.code === 'OK';
+  };
+}
+
+type Ask = ReturnType<typeof instanceOf>;
+
+async function count(times: number, ask: () => Promise<boolean>): Promise<number> {
+  let admitted = 0;
+  for (let at = 0; at < times; at += 1) if (await ask()) admitted += 1;
+  return admitted;
+}
+
+const moreOf = (isReserving: boolean) => (isReserving ? { reserve: {} } : {});
+
+const user = (): string => `user=u${String((serial += 1))}`;
+
+const short: LimitSketch = {
+  name: 'short',
+  unit: 'HOUR',
+  requestsPerUnit: 5,
+  algorithm: 'sliding_window',
+};
+const day: LimitSketch = { name: 'day', unit: 'DAY', requestsPerUnit: 1_000 };
+
+interface Step {
+  readonly mode: 'ask' | 'reserve' | 'settle';
+  readonly hits: number;
+  readonly id: string;
+}
+
+/** What each limit has counted, by its name, and what is held. */
+class Model {
+  readonly #counted = new Map<string, number>();
+  readonly #open = new Map<string, number>();
+
+  /** Whether the limits that take part admit it. */
+  take({ mode, hits, id }: Step, limits: ReadonlyMap<string, number>): boolean {
+    const own = this.#open.get(id);
+    if (mode === 'settle') {
+      this.#open.delete(id);
+      if (own !== undefined) this.#charge(limits, hits);
+      return true;
+    }
+    if (mode === 'reserve' && own !== undefined) return true;
+    const held = [...this.#open.values()].reduce((sum, one) => sum + one, 0);
+    const wanted = held + (mode === 'reserve' ? Math.max(1, hits) : hits);
+    const fits = [...limits].every(
+      ([name, size]) => (this.#counted.get(name) ?? 0) + wanted <= size,
+    );
+    if (fits && mode === 'reserve') this.#open.set(id, hits);
+    else if (fits) this.#charge(limits, hits);
+    return fits;
+  }
+
+  #charge(limits: ReadonlyMap<string, number>, hits: number): void {
+    for (const name of limits.keys())
+      this.#counted.set(name, (this.#counted.get(name) ?? 0) + hits);
+  }
+}
+
+const ALL_MODES = ['ask', 'reserve', 'settle'] as const;
+
+describe.each(STORES)('in %s', (_, start) => {
+  let counters: readonly [Counters, Counters];
+  beforeAll(async () => {
+    counters = await start();
+  });
+
+  it.each([
+    ['sliding_window', false],
+    ['gcra', false],
+    ['fixed_window', false],
+    ['sliding_window', true],
+    ['gcra', true],
+    ['fixed_window', true],
+  ] as const)(
+    'a request that replaces a limit of %s forgets nothing of it, reserving: %j',
+    async (algorithm, isReserving) => {
+      const rules = rulesWith(
+        {
+          key: 'user',
+          ...budgetOf([{ ...short, unit: 'YEAR', algorithm }, day], moreOf(isReserving)),
+        },
+        replacing('vip', 'short'),
+      );
+      const ask = instanceOf(rules, counters[0]);
+      const ann = user();
+      let plain = 0;
+      let vip = 0;
+      for (let round = 0; round < 10; round += 1) {
+        plain += await count(6, () => ask(ann));
+        vip += await count(1, () => ask(ann, 'vip=x'));
+      }
+      expect([plain, vip]).toEqual([5, 10]);
+      // The day has counted both.
+      expect(await ask([[ann], 986], 'vip=x')).toBe(false);
+      expect(await ask([[ann], 985], 'vip=x')).toBe(true);
+    },
+  );
+
+  it('an entry that a value lifts for a while counts on where it stood', async () => {
+    const lifted = { ...short, limitsFrom: { key: 'limits', refreshMs: 1_000 } };
+    const rules = rulesWith({ key: 'user', ...budgetOf([lifted, day]) });
+    let said: number | 'unlimited' | undefined;
+    const limitsFrom: LimitsFrom = { limitOf: () => said, read: () => Promise.resolve() };
+    const ask = instanceOf(rules, counters[0], limitsFrom);
+    const ann = user();
+    expect(await count(6, () => ask(ann))).toBe(5);
+    for (let round = 0; round < 5; round += 1) {
+      said = 'unlimited';
+      expect(await count(3, () => ask(ann))).toBe(3);
+      said = undefined;
+      expect(await count(3, () => ask(ann))).toBe(0);
+      said = 5;
+      expect(await count(3, () => ask(ann))).toBe(0);
+    }
+    said = 7;
+    expect(await count(4, () => ask(ann))).toBe(2);
+  });
+
+  it('two versions of a list by turns keep the limits that both have, and each its own', async () => {
+    const fresh: LimitSketch = { name: 'fresh', unit: 'MINUTE', requestsPerUnit: 9_000 };
+    const month: LimitSketch = { ...fresh, name: 'month', unit: 'MONTH', requestsPerUnit: 25 };
+    const versions = [
+      rulesWith({ key: 'user', ...budgetOf([{ ...short, requestsPerUnit: 40 }, day]) }),
+      rulesWith({ key: 'user', ...budgetOf([short, fresh, month, day]) }),
+    ] as const;
+    const [a, b] = [instanceOf(versions[0], counters[0]), instanceOf(versions[1], counters[1])];
+    const ann = user();
+    let [byA, byB] = [0, 0];
+    for (let round = 0; round < 40; round += 1) {
+      byA += await count(1, () => a(ann));
+      byB += await count(1, () => b(ann));
+    }
+    expect(byB).toBeLessThanOrEqual(5);
+    expect(byA + byB).toBe(40);
+    const bob = user();
+    expect(await count(30, () => b([[bob], 0]))).toBe(30);
+    expect(await count(10, () => b(bob))).toBe(5);
+    expect(await count(50, () => a(bob))).toBe(35);
+    expect(await count(10, () => b(bob))).toBe(0);
+  });
+
+  it('two versions of as many limits write over nothing of each other', async () => {
+    const year: LimitSketch = { name: 'year', unit: 'YEAR', requestsPerUnit: 3 };
+    const hour: LimitSketch = { name: 'hour', unit: 'HOUR', requestsPerUnit: 4 };
+    const a = instanceOf(rulesWith({ key: 'user', ...budgetOf([day, year]) }), counters[0]);
+    const b = instanceOf(rulesWith({ key: 'user', ...budgetOf([day, hour]) }), counters[1]);
+    const ann = user();
+    let [byA, byB] = [0, 0];
+    for (let round = 0; round < 6; round += 1) {
+      byA += await count(1, () => a(ann));
+      byB += await count(1, () => b(ann));
+    }
+    expect([byA, byB]).toEqual([3, 4]);
+  });
+
+  it('a block is named by its limit: it rests with it, speaks under no other and outlives both versions', async () => {
+    const blocking = { ...short, requestsPerUnit: 1, block: { after: 1, forMs: 600_000 } };
+    const other: LimitSketch = {
+      ...{ name: 'other', unit: 'MINUTE', requestsPerUnit: 9_000 },
+      block: { after: 1, forMs: 600_000 },
+    };
+    const vip = replacing('vip', 'short');
+    const [a, b] = [
+      instanceOf(rulesWith({ key: 'user', ...budgetOf([blocking, day]) }, vip), counters[0]),
+      instanceOf(rulesWith({ key: 'user', ...budgetOf([other, blocking, day]) }, vip), counters[1]),
+    ];
+    const c = instanceOf(rulesWith({ key: 'user', ...budgetOf([other, day]) }, vip), counters[1]);
+    const ann = user();
+    expect([await a(ann), await a(ann)]).toEqual([true, false]);
+    for (let round = 0; round < 5; round += 1) {
+      expect([await a(ann, 'vip=x'), await b(ann, 'vip=x')]).toEqual([true, true]);
+      expect([await a(ann), await b(ann)]).toEqual([false, false]);
+      expect(await c(ann)).toBe(true);
+    }
+    // Its limit is as free as can be, and the block lasts.
+    const more = { ...blocking, requestsPerUnit: 60 };
+    const d = instanceOf(rulesWith({ key: 'user', ...budgetOf([day, more]) }, vip), counters[1]);
+    expect([await d(ann), await c(ann), await d(ann, 'vip=x')]).toEqual([false, true, true]);
+  });
+
+  it.each([false, true])(
+    'each limit counts what it takes part in, whatever order and version, reserving: %j',
+    async (isReserving) => {
+      const limits = {
+        a: { unit: 'HOUR', algorithm: 'sliding_window' },
+        b: { unit: 'YEAR', algorithm: 'gcra' },
+        c: { unit: 'DAY' },
+        d: { unit: 'WEEK', algorithm: 'sliding_window' },
+        e: { unit: 'YEAR' },
+        f: { unit: 'DAY', algorithm: 'gcra', unitMultiplier: 300 },
+      } as const;
+      type Name = keyof typeof limits;
+      const names = Object.keys(limits) as Name[];
+      const versionOf = fc.record({
+        order: fc.shuffledSubarray(names, { minLength: 1 }),
+        sizes: fc.record(
+          Object.fromEntries(
+            names.map((name) => [
+              name,
+              // One kind counts windows of d, in whatever version.
+              name === 'd' ? fc.integer({ min: 65, max: 80 }) : fc.integer({ min: 1, max: 25 }),
+            ]),
+          ) as Record<Name, fc.Arbitrary<number>>,
+        ),
+      });
+      const modes = isReserving ? ALL_MODES : (['ask'] as const);
+      const steps = fc.array(
+        fc.record({
+          version: fc.nat(1),
+          hits: fc.integer({ min: 0, max: 9 }),
+          replaced: fc.subarray(names),
+          mode: fc.constantFrom(...modes),
+          id: fc.constantFrom('x', 'y', 'z'),
+        }),
+        { minLength: 5, maxLength: 30 },
+      );
+      await fc.assert(
+        fc.asyncProperty(fc.tuple(versionOf, versionOf), steps, async (versions, all) => {
+          const asks = versions.map(({ order, sizes }, at): Ask => {
+            const list = order.map((name): LimitSketch => ({
+              ...limits[name],
+              name,
+              requestsPerUnit: sizes[name],
+            }));
+            const rules = rulesWith(
+              { key: 'user', ...budgetOf(list, moreOf(isReserving)) },
+              ...names.map((name) => replacing(`no_${name}`, name)),
+            );
+            return instanceOf(rules, counters[at as 0 | 1]);
+          });
+          const model = new Model();
+          const ann = user();
+          for (const step of all) {
+            const { order, sizes } = versions[step.version] as (typeof versions)[0];
+            const awake = order.filter((name) => !step.replaced.includes(name));
+            if (awake.length === 0) continue;
+            const { mode, hits, replaced } = step;
+            const texts = mode === 'ask' ? [ann] : [ann, `${mode}=${step.id}`];
+            const others = replaced.map((name) => `no_${name}=1`);
+            const isAdmitted = await (asks[step.version] as Ask)([texts, hits], ...others);
+            expect(isAdmitted).toBe(model.take(step, new Map(awake.map((n) => [n, sizes[n]]))));
+          }
+        }),
+        { numRuns: 100 },
+      );
+    },
+  );
+});
+
+it('a list of which the longest limit is replaced stays in its store', async () => {
+  const perSecond = await startRedisServer();
+  const rules = rulesWith(
+    {
+      key: 'user',
+      ...budgetOf([
+        { name: 'burst', unit: 'SECOND', requestsPerUnit: 9_000 },
+        { name: 'long', unit: 'HOUR', requestsPerUnit: 5 },
+      ]),
+    },
+    { key: 'vip', limit: { requestsPerUnit: 9_000, unit: 'DAY', replaces: ['long'] } },
+    { key: 'slow', limit: { requestsPerUnit: 9_000, unit: 'DAY', replaces: ['burst'] } },
+  );
+  const { store, stop } = await startCounterInstance(rules, {
+    KVSTORE_TIMEOUT: '10s',
+    KVSTORE_URL: `127.0.0.1:${String(server.port)}`,
+    KVSTORE_PERSECOND: 'true',
+    KVSTORE_PERSECOND_URL: `127.0.0.1:${String(perSecond.port)}`,
+  });
+  try {
+    const ask = instanceOf(rules, store.counters);
+    const ann = user();
+    for (let round = 0; round < 4; round += 1) {
+      expect(await count(3, () => ask(ann, 'vip=x'))).toBe(3);
+      expect(await count(2, () => ask(ann))).toBe(round < 2 ? 2 : 0);
+      await ask(ann, 'slow=x');
+    }
+    expect(await perSecond.client.dbsize()).toBe(0);
+  } finally {
+    await stop();
+    await perSecond.stop();
+  }
+});
