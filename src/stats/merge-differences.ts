@@ -25,7 +25,8 @@ function isOverflow(path: string): boolean {
 }
 
 /** What several processes show as gauges, one value of each: these show the worst, all others their sum. */
-const SHOWS_MAXIMUM = /\.(?:breaker_state|rules_without_scripts|averageAccessTime|busy)$/;
+const SHOWS_MAXIMUM =
+  /\.(?:breaker_state|clock_difference_seconds|rules_without_scripts|averageAccessTime|busy)$/;
 
 /** `unshown`: gauges that are read here and not shown as statistics. */
 export function createMergedGauges(
