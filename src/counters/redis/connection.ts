@@ -15,7 +15,7 @@ export interface ConnectionDeps {
   readonly onScriptsRefused: (reason: string) => void;
   /** Why a new connection may not EXPIRE; undefined: it may. */
   readonly onExpire: (refused: string | undefined) => void;
-  /** The time of day of this process; undefined: nobody compares it with the server's. */
+  /** The time of day of this process; undefined: it is not compared with the server's. */
   readonly clock?: Clock | undefined;
   /** A call of a script of kinds that look has been answered; `sentSeconds`: by `clock`. */
   readonly onAsked: (

@@ -101,6 +101,8 @@ function createStoreStatistics(
   prefix: string,
 ): { readonly storeStatistics: StoreStatistics; readonly removeGauges: () => void } {
   let active = 0;
+  // Seen from the start, its first step is seen too.
+  statistics?.count(`${prefix}.counters_mended`, 0);
   /** Seconds, by server. */
   const differences = new Map<string, number>();
   const removers = [
