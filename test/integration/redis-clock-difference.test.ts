@@ -5,6 +5,7 @@ import type { Increment } from '../../src/core/ports';
 import { eventually } from '../support/eventually';
 import { startRedisClock } from '../support/redis-clock';
 import { runRedisCounters, stopRedisCounters } from '../support/redis-counters';
+import { startRedisCluster } from '../support/redis-cluster';
 import { startRedisServer } from '../support/redis-server';
 
 const DIFFERENCE = 'ratelimit.redis_pool.clock_difference_seconds';
@@ -90,6 +91,38 @@ describe.each(kinds)('batches of %s', (_, askOf) => {
     expect(counters.statistics.get(MENDED)).toBe(2);
     await add();
     expect(counters.statistics.get(MENDED)).toBe(2);
+  });
+});
+
+it('a store whose access list forbids TIME counts plain rules, and nothing is said of its clock', async () => {
+  const server = await startRedisServer();
+  ends.unshift(() => server.stop());
+  await server.client.call('ACL', 'SETUSER', 'default', '-time');
+  const { address } = server;
+  const counters = runRedisCounters({ address }, { clock: () => systemSeconds() + 60 });
+  await counters.untilConnected();
+  await eventually(async () => {
+    expect(await server.client.call('ACL', 'LOG')).toHaveLength(1);
+  });
+  const key = freshKey();
+  await counters.add(batch([increment(key)]));
+  const { after } = await counters.add(batch([increment(key)]));
+  expect(after).toEqual([2]);
+  expect(counters.kinds()).toEqual(['connected']);
+});
+
+it('of the nodes of a cluster the gauge shows the one whose clock is farthest, and the log names each', async () => {
+  const cluster = await startRedisCluster();
+  ends.unshift(() => cluster.stop());
+  const { address } = cluster;
+  const counters = runRedisCounters({ address }, { clock: () => systemSeconds() - 60 });
+  const difference = () => (counters.statistics.get(DIFFERENCE) as () => number)();
+  await eventually(() => {
+    expect(difference()).toBeCloseTo(60, 0);
+    const astray = counters.events.filter(({ kind }) => kind === 'clock-differs');
+    const stores = astray.map(({ store }) => store);
+    expect(stores).toHaveLength(cluster.masters.length);
+    expect(new Set(stores).size).toBe(stores.length);
   });
 });
 
