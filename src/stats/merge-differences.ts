@@ -1,4 +1,5 @@
 import type { Differences } from './differences';
+import { joinGauges } from './join-gauges';
 import { OVERFLOW, type Registry } from './registry';
 
 /** Adds what another process counted. Totals only grow, whatever becomes of that process. */
@@ -24,9 +25,6 @@ function isOverflow(path: string): boolean {
   return path === OVERFLOW || path.endsWith(`.${OVERFLOW}`);
 }
 
-/** What several processes show as gauges, one value of each: these show the worst, all others their sum. */
-const SHOWS_MAXIMUM = /\.(?:breaker_state|rules_without_scripts|averageAccessTime|busy)$/;
-
 /** `unshown`: gauges that are read here and not shown as statistics. */
 export function createMergedGauges(
   registry: Pick<Registry, 'gauge'>,
@@ -36,11 +34,7 @@ export function createMergedGauges(
   const shown = new Map<string, () => void>();
   const valuesOf = (name: string): number[] =>
     [...reported.values()].flatMap((gauges) => gauges.get(name) ?? []);
-  const read = (name: string): number => {
-    const values = valuesOf(name);
-    if (SHOWS_MAXIMUM.test(name)) return Math.max(0, ...values);
-    return values.reduce((sum, value) => sum + value, 0);
-  };
+  const read = (name: string): number => joinGauges(name, valuesOf(name));
   return {
     /** Replaces what one process reported; undefined: it has ended. */
     report(process: number, gauges: ReadonlyMap<string, number> | undefined) {

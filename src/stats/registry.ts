@@ -2,6 +2,7 @@ import { BUDGET_FIGURES, type BudgetFigure } from '../core/decision/figures';
 import { monotonicMs as systemMonotonicMs } from '../platform/clock';
 import { CappedSeries, type SeriesLimits } from './capped-series';
 import { Histogram } from './histogram';
+import { joinGauges } from './join-gauges';
 import { NAMES } from './names';
 import { Counter, DomainSeries, RuleSeries, type Series } from './series';
 
@@ -110,11 +111,11 @@ export function createRegistry({ monotonicMs = systemMonotonicMs, refresh }: Reg
     },
     /** Every series with what makes the complete names of its counters: one function for all whose names begin alike. */
     readSeries,
-    /** Reads every gauge now. Gauges of one name are summed; one that fails or is not a finite number is left out. */
+    /** Reads every gauge now. Gauges of one name are joined; one that fails or is not a finite number is left out. */
     readGauges() {
       const values = new Map<string, number>();
       for (const [name, reads] of gauges) {
-        const value = sumOf(reads);
+        const value = readTogether(name, reads);
         if (Number.isFinite(value)) values.set(name, value);
       }
       return values;
@@ -173,14 +174,13 @@ function series<S>(all: Map<string, S>, name: string, create: () => S): S {
   return created;
 }
 
-function sumOf(reads: ReadonlySet<() => number>): number {
-  let sum = 0;
-  for (const read of reads) {
-    try {
-      sum += read();
-    } catch {
-      return NaN;
-    }
+function readTogether(name: string, reads: ReadonlySet<() => number>): number {
+  try {
+    return joinGauges(
+      name,
+      [...reads].map((read) => read()),
+    );
+  } catch {
+    return NaN;
   }
-  return sum;
 }

@@ -86,6 +86,7 @@ const ANSWERS: readonly (readonly [RegExp, RegExp])[] = [
   [/ info memory$/, /^used_memory:\d+/m],
   [/ info replication$/, /^role:master/m],
   [/ eval 'return 1' 0$/, /^1$/m],
+  [/ time$/, /^\d{10,}\n\d+$/m],
   [/ client list$/, /^id=\d+ addr=/m],
 ];
 

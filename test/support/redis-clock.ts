@@ -1,6 +1,7 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { BUDGET_SCRIPTS } from '../../src/counters/redis/budgets/budget-script';
 import { KIND_SCRIPTS } from '../../src/counters/redis/lua-kinds';
+import { TIME_SCRIPT } from '../../src/counters/redis/server-time';
 import { readCommand, writeCommand } from './resp';
 
 export interface RedisClock {
@@ -18,7 +19,8 @@ export function withClock(words: readonly string[], micros: number): readonly st
   const [name = '', script = '', keys = ''] = words;
   const time = [Math.floor(micros / 1_000_000), micros % 1_000_000].map(String);
   if (/^time$/i.test(name)) return ['EVAL', 'return {ARGV[1], ARGV[2]}', '0', ...time];
-  if (!/^eval(sha)?$/i.test(name) || keys === '0') return words;
+  if (!/^eval(sha)?$/i.test(name)) return words;
+  if (keys === '0' && script !== TIME_SCRIPT) return words;
   if (TIMED.includes(script)) return words.toSpliced(3 + Number(keys), 1, String(micros));
   // Scripts of operators have no argument for it.
   const asked = `{'${time.join("', '")}'}`;

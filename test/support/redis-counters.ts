@@ -35,9 +35,10 @@ export function runRedisCounters(
   options: Pick<RedisCountersOptions, 'address'> & Partial<RedisCountersOptions>,
   {
     monotonicMs = () => performance.now(),
+    clock,
     onEvent,
     onForget,
-  }: Partial<Pick<RedisCountersDeps, 'monotonicMs' | 'onEvent' | 'onForget'>> = {},
+  }: Partial<Pick<RedisCountersDeps, 'monotonicMs' | 'clock' | 'onEvent' | 'onForget'>> = {},
 ): RunningRedisCounters {
   const events: RedisEvent[] = [];
   const states: boolean[] = [];
@@ -47,6 +48,7 @@ export function runRedisCounters(
     {
       monotonicMs,
       random: Math.random,
+      ...(clock && { clock }),
       onForget,
       onEvent: (event) => {
         events.push(event);

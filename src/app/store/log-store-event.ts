@@ -22,6 +22,8 @@ interface Parting {
   readonly parts: readonly string[];
   /** Logged when there was something. */
   readonly text: ToText;
+  /** What is over with it and says nothing of how it went. */
+  readonly silently?: readonly string[];
 }
 
 /** An event of something that fails again and again. */
@@ -57,6 +59,13 @@ const REDIS: Readonly<Record<RedisEvent['kind'], Notice | Recovery | Parting | F
     ended: (store) => `the store at ${store} accepts scripts again`,
   },
   'scripts-taken': { ends: ['scripts'] },
+  'clock-differs': {
+    outage: 'clock',
+    failing: (store) =>
+      `the clocks of this machine and of the store at ${store} differ: windows end at the wrong time`,
+    ended: (store) => `the clocks of this machine and of the store at ${store} agree again`,
+  },
+  'clock-agrees': { ends: ['clock'] },
   'scripts-needed': {
     level: 'warn',
     text: (store) =>
@@ -98,6 +107,7 @@ const REDIS: Readonly<Record<RedisEvent['kind'], Notice | Recovery | Parting | F
   'redirects-followed': { ends: ['redirects'] },
   left: {
     parts: ['connection', 'scripts', 'breaker Redis at'],
+    silently: ['clock'],
     text: (store) => `the store at ${store} was unreachable and is no longer in use`,
   },
   'forget-refused': {
@@ -165,6 +175,7 @@ function logEvent(
   { store, ...fields }: { readonly store: string; readonly hits?: number },
 ): void {
   if ('parts' in entry) {
+    for (const part of entry.silently ?? []) outages.gone(`${part} ${store}`);
     const ended = entry.parts.filter((part) => outages.gone(`${part} ${store}`));
     if (ended.length > 0) logger.warn(entry.text(store), fields);
     return;

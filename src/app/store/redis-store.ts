@@ -1,6 +1,6 @@
 import { merge, of } from 'rxjs';
 import { turnWindow } from '../../../streams';
-import type { CounterPlace, Statistics } from '../../core/ports';
+import type { Clock, CounterPlace, Statistics } from '../../core/ports';
 import { withCircuitBreaker } from '../../counters/circuit-breaker/circuit-breaker';
 import { claimText, type Claim } from '../../counters/redis/claim';
 import { noteVersions, type VersionNote } from '../../counters/redis/version-notes';
@@ -25,6 +25,7 @@ import { withStoreTime } from '../../stats/store-time';
 import { describeRedis, STORE } from './describe-store';
 
 interface RedisStoreDeps extends RedisCountersDeps, GuardDeps {
+  readonly clock: Clock;
   readonly statistics: Statistics;
   readonly logger: Logger;
 }

@@ -95,9 +95,12 @@ interface Call extends AsksCall {
 /** Rejects with what the client or the server said of the call as a whole. */
 async function callScript(connection: RedisConnection, call: Call): Promise<CounterReply> {
   const { scripts, encode } = call.script;
+  const { client, clock } = connection;
+  const sentSeconds = clock?.();
   const script = scripts[call.isDeclaringKeys ? 'declaring' : 'cluster'];
-  const answer = await runScript(connection.client, script, encode(call), call.asking);
+  const answer = await runScript(client, script, encode(call), call.asking);
   const reply = readReply(connection, readAnswer(connection, answer), call);
+  connection.onAsked(reply, sentSeconds);
   return { ...reply, failures: toFailures(connection, reply.failures) };
 }
 

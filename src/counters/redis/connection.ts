@@ -1,6 +1,8 @@
 import { type Redis } from 'ioredis';
 import { StoreError } from '../../core/errors';
+import { type Clock } from '../../core/ports';
 import { toReason } from '../../platform/errors';
+import { type AsksReply } from './asks-call';
 import { isReplyError } from './handshake';
 import { createBatchesInFlight } from './in-flight';
 import { type Scripts } from './lua';
@@ -13,6 +15,13 @@ export interface ConnectionDeps {
   readonly onScriptsRefused: (reason: string) => void;
   /** Why a new connection may not EXPIRE; undefined: it may. */
   readonly onExpire: (refused: string | undefined) => void;
+  /** The time of day of this process; undefined: it is not compared with the server's. */
+  readonly clock?: Clock | undefined;
+  /** A call of a script of kinds that look has been answered; `sentSeconds`: by `clock`. */
+  readonly onAsked: (
+    reply: Pick<AsksReply, 'atMicros' | 'mended'>,
+    sentSeconds: number | undefined,
+  ) => void;
   /** The server hangs or is not the one that counts: its other connections fail alike. */
   readonly onServerFault: (reason: string) => void;
 }
@@ -32,7 +41,7 @@ const RECENT_KEYS = { maxKeys: 100_000, maxBytes: 32 * 1024 * 1024 };
 
 /** Takes a connected client over; see `RedisConnection`. */
 export function createConnection(client: Redis, deps: ConnectionDeps, options: ConnectionOptions) {
-  const { store, monotonicMs, onScriptsRefused, onServerFault } = deps;
+  const { store, monotonicMs, clock, onScriptsRefused, onAsked, onServerFault } = deps;
   let { usesScripts } = options;
   let lostError: StoreError | undefined;
   let lastFault: string | undefined;
@@ -113,6 +122,9 @@ export function createConnection(client: Redis, deps: ConnectionDeps, options: C
     store,
     client,
     inFlight,
+    /** See ConnectionDeps. */
+    clock,
+    onAsked,
     /** How long an answer took when it was opened. */
     roundTripMs: options.roundTripMs,
     /** Keys whose time to live this connection has set; for the mode without scripts. */

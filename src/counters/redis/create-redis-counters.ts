@@ -30,13 +30,13 @@ export function createRedisCounters(
   options: RedisCountersOptions,
 ): RedisCounters {
   const { statisticsPrefix: prefix = 'ratelimit.redis_pool' } = options;
-  const { storeStatistics, removeGauge } = createStoreStatistics(deps.statistics, prefix);
+  const { storeStatistics, removeGauges } = createStoreStatistics(deps.statistics, prefix);
   const store = createStore({ ...deps, storeStatistics }, options);
   const forget = createForgetting(store, deps, options);
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
     forget?.close();
-    return store.close().finally(removeGauge);
+    return store.close().finally(removeGauges);
   };
   return {
     ...store,
@@ -99,9 +99,18 @@ const UNKNOWN_OUTCOME = 'ratelimit.service.call.should_rate_limit.store_unknown_
 function createStoreStatistics(
   statistics: Pick<Statistics, 'gauge' | 'count'> | undefined,
   prefix: string,
-): { readonly storeStatistics: StoreStatistics; readonly removeGauge: () => void } {
+): { readonly storeStatistics: StoreStatistics; readonly removeGauges: () => void } {
   let active = 0;
-  const removeGauge = statistics?.gauge(`${prefix}.cx_active`, () => active);
+  // Seen from the start, its first step is seen too.
+  statistics?.count(`${prefix}.counters_mended`, 0);
+  /** Seconds, by server. */
+  const differences = new Map<string, number>();
+  const removers = [
+    statistics?.gauge(`${prefix}.cx_active`, () => active),
+    statistics?.gauge(`${prefix}.clock_difference_seconds`, () =>
+      Math.max(0, ...differences.values()),
+    ),
+  ];
   return {
     storeStatistics: {
       opened() {
@@ -115,7 +124,16 @@ function createStoreStatistics(
       outcomeUnknown() {
         statistics?.count(UNKNOWN_OUTCOME, 1);
       },
+      mended(counters) {
+        statistics?.count(`${prefix}.counters_mended`, counters);
+      },
+      clockDiffers(store, seconds) {
+        if (seconds === undefined) differences.delete(store);
+        else differences.set(store, Math.round(seconds * 1_000) / 1_000);
+      },
     },
-    removeGauge: () => removeGauge?.(),
+    removeGauges: () => {
+      for (const remove of removers) remove?.();
+    },
   };
 }

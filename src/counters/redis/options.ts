@@ -1,5 +1,5 @@
 import { type Observable } from 'rxjs';
-import { type CounterReading, type Random, type Statistics } from '../../core/ports';
+import { type Clock, type CounterReading, type Random, type Statistics } from '../../core/ports';
 import { type CredentialsSource } from '../../platform/credentials-source';
 import { type Address, type StoreAddress } from '../../platform/env-table/addresses';
 import { addressText } from '../../platform/listen-address';
@@ -109,6 +109,9 @@ export type RedisEvent =
   | { readonly kind: 'hold-back-not-atomic'; readonly store: string; readonly reason: string }
   /** Once: increments fail whose kind needs scripts. */
   | { readonly kind: 'scripts-needed'; readonly store: string; readonly reason: string }
+  /** The clock of the server and ours differ by seconds; again from time to time, and once that they agree. */
+  | { readonly kind: 'clock-differs'; readonly store: string; readonly reason: string }
+  | { readonly kind: 'clock-agrees'; readonly store: string }
   /** Another connection could not be opened; the others stay in use. */
   | { readonly kind: 'pool-not-grown'; readonly store: string; readonly reason: string }
   /** The sentinels name another master than before, or the first. */
@@ -141,6 +144,8 @@ export interface RedisCountersDeps {
   /** Milliseconds of a clock that never goes back. */
   readonly monotonicMs: () => number;
   readonly random: Random;
+  /** The time of day of this process, to compare it with that of each server; undefined: they are not compared. */
+  readonly clock?: Clock;
   readonly statistics?: Pick<Statistics, 'gauge' | 'count'>;
   readonly onEvent?: (event: RedisEvent) => void;
   /** Undefined: local caches and leases hear nothing. */

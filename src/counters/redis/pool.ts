@@ -1,9 +1,12 @@
-import { merge } from 'rxjs';
+import { EMPTY, merge } from 'rxjs';
 import { type StoreError } from '../../core/errors';
 import { createKeptConnection, longestAttemptMs } from '../connection/kept-connection';
+import { type AsksReply } from './asks-call';
 import { type RedisConnection } from './connection';
 import { createConnections, MAX_BATCHES_IN_FLIGHT, MAX_INCREMENTS_IN_FLIGHT } from './connections';
 import { openConnection, takesScripts } from './open-connection';
+import { createServerClock } from './server-clock';
+import { readServerMicros } from './server-time';
 import {
   toAddressText,
   type NodeOptions,
@@ -26,6 +29,10 @@ export interface StoreStatistics {
   closed(): void;
   /** A batch was written to a server, and whether it was counted cannot be known. */
   outcomeUnknown(): void;
+  /** Calls have mended so many counters that a wrong clock had written. */
+  mended(counters: number): void;
+  /** The clock of a server differs from ours by so many seconds; undefined: the server is gone. */
+  clockDiffers(store: string, seconds: number | undefined): void;
 }
 
 export interface PoolDeps extends RedisCountersDeps {
@@ -60,10 +67,29 @@ export function createPool(deps: PoolDeps, options: NodeOptions) {
       if (mayExpire && reason !== undefined) onEvent?.({ kind: 'expire-refused', store, reason });
       mayExpire = reason === undefined;
     },
+    clock: deps.clock,
+    onAsked: (
+      { atMicros, mended }: Pick<AsksReply, 'atMicros' | 'mended'>,
+      sentSeconds: number | undefined,
+    ) => {
+      if (mended > 0) storeStatistics.mended(mended);
+      if (sentSeconds !== undefined) serverClock?.note(atMicros, sentSeconds);
+    },
     onServerFault: (reason: string) => {
       connections.retireAll(reason);
     },
   };
+  const serverClock =
+    deps.clock &&
+    createServerClock({
+      ...deps,
+      clock: deps.clock,
+      store,
+      onDifference: (seconds) => {
+        storeStatistics.clockDiffers(store, seconds);
+      },
+      readMicros: () => readServerMicros(connections.usable[0]),
+    });
   const scriptsUse = createScriptsUse({
     ...deps,
     store,
@@ -141,6 +167,7 @@ export function createPool(deps: PoolDeps, options: NodeOptions) {
         use(connection, 'first');
         onPresence?.(true);
         onEvent?.({ kind: 'connected', store, usesScripts: connection.usesScripts });
+        serverClock?.compare();
       },
       onAway() {
         isAway = true;
@@ -170,7 +197,7 @@ export function createPool(deps: PoolDeps, options: NodeOptions) {
       return options.scripts !== false && connections.usable.some((each) => !each.usesScripts);
     },
     /** See `KeptConnection`. */
-    run$: merge(main.run$, scriptsUse.run$),
+    run$: merge(main.run$, scriptsUse.run$, serverClock?.run$ ?? EMPTY),
     /** A connection that is free for a batch of so many increments; undefined when it has to wait. */
     free(weight: number) {
       const connection = connections.free(weight);
@@ -202,6 +229,8 @@ export function createPool(deps: PoolDeps, options: NodeOptions) {
     async close(reason: string, graceMs = timeoutMs * 2) {
       main.stop(reason);
       scriptsUse.close();
+      serverClock?.close();
+      storeStatistics.clockDiffers(store, undefined);
       queue.rejectAll(toUnavailableError(store, reason));
       connections.retireAll(reason);
       const timer = setTimeout(() => {

@@ -124,19 +124,21 @@ function addHits(to: Registry, path: string, totalHits: number): void {
   to.rules.of(path, totalHits).add({ ...NONE, totalHits });
 }
 
-it('sums gauges, shows the worst breaker, and forgets those of a process that ended', () => {
+it('sums gauges, shows the worst breaker and clock, and forgets those of a process that ended', () => {
   const owner = createRegistry();
   const gauges = createMergedGauges(owner);
   const report = (open: number, breaker: number) =>
     new Map([
       ['ratelimit.redis_pool.cx_active', open],
       ['ratelimit.redis_pool.breaker_state', breaker],
+      ['ratelimit.redis_pool.clock_difference_seconds', open],
     ]);
   gauges.report(1, report(3, 0));
   gauges.report(2, report(4, 2));
   expect(Object.fromEntries(owner.readGauges())).toEqual({
     'ratelimit.redis_pool.cx_active': 7,
     'ratelimit.redis_pool.breaker_state': 2,
+    'ratelimit.redis_pool.clock_difference_seconds': 4,
   });
   gauges.report(2, undefined);
   expect(owner.readGauges().get('ratelimit.redis_pool.breaker_state')).toBe(0);

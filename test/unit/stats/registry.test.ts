@@ -64,6 +64,13 @@ describe('createRegistry', () => {
     expect(registry.readGauges().get('open')).toBe(5);
   });
 
+  it('shows the worst of breakers and clocks of one name, as an owner of workers has its own beside theirs', () => {
+    const registry = createRegistry();
+    for (const name of ['pool.breaker_state', 'pool.clock_difference_seconds'])
+      for (const value of [2, 1]) registry.gauge(name, () => value);
+    expect([...registry.readGauges().values()]).toEqual([2, 2]);
+  });
+
   it.each([
     ['fails', () => JSON.parse('{') as number],
     ['is not a number', () => NaN],

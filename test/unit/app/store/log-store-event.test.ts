@@ -29,6 +29,12 @@ it.each<readonly [string, RedisEvent, RedisEvent, string]>([
     'the sentinel s:1 names the master again',
   ],
   [
+    'a clock',
+    { kind: 'clock-differs', store: 'r:1', reason },
+    { kind: 'clock-agrees', store: 'r:1' },
+    'the clocks of this machine and of the store at r:1 agree again',
+  ],
+  [
     'the slots of a cluster',
     { kind: 'slots-unknown', store: 'c:1', reason },
     { kind: 'slots-known', store: 'c:1' },
@@ -111,4 +117,12 @@ it('a memcached node that fails and leaves ends its outages, with one line and n
   expect(jest.getTimerCount()).toBe(0);
   expect(lines.at(-1)?.message).toBe('memcached at m:1 was failing and is no longer in use');
   expect(lines).toHaveLength(3);
+});
+
+it('a node that leaves takes the outage of its clock along, which is no failure', () => {
+  const { logger, outages, lines } = start();
+  logRedisEvent(logger, outages, { kind: 'clock-differs', store: 'r:1', reason });
+  logRedisEvent(logger, outages, { kind: 'left', store: 'r:1' });
+  expect(outages.open()).toEqual([]);
+  expect(lines).toHaveLength(1);
 });
