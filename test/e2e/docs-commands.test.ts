@@ -158,7 +158,7 @@ it('every script that a page names exists', () => {
     readonly scripts: Readonly<Record<string, string>>;
   };
   const lost = texts.flatMap(({ file, text }) =>
-    [...text.matchAll(/npm run ([\w:]+)/g)]
+    [...text.matchAll(/npm run (\w[\w:-]*\w)/g)]
       .map(([, name = '']) => name)
       .filter((name) => !Object.hasOwn(manifest.scripts, name))
       .map((name) => `${file}: npm run ${name}`),

@@ -182,7 +182,7 @@ describe('before there are rules', () => {
     async (workers) => {
       const root = mkdtempSync(join(tmpdir(), 'weir-first-'));
       mkdirSync(join(root, 'config'));
-      writeFileSync(join(root, 'config', 'many.yaml'), manyRules(4_000, 5));
+      writeFileSync(join(root, 'config', 'many.yaml'), manyRules(1_000, 5));
       const redis = await startRedisServer();
       const service = await startService({
         waitUntilUp: false,

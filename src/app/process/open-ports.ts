@@ -36,7 +36,7 @@ export interface Addresses extends CallAddresses {
 const FIRST_WAIT_MS = 300;
 
 /** How long they wait for files with FORCE_START_WITHOUT_INITIAL_CONFIG, where health keeps no client away. */
-const FORCED_WAIT_MS = 5_000;
+const FORCED_WAIT_MS = 30_000;
 
 /** Settles when each of these was true once, or soon regardless. */
 export async function untilFirst(
