@@ -85,5 +85,7 @@ function answerOf(played: Script, key: string, error: string | undefined): strin
     return `*3\r\n${counters(':0\r\n'.repeat(3), 3)}*0\r\n${bulk('1795240200000000')}`;
   const isFixed = HOLDING_BACK.includes(played);
   const size = isFixed ? 1 : key.includes('~g') ? 2 : 3;
-  return `*2\r\n${counters((isFixed ? ':1\r\n' : ':0\r\n').repeat(size), size)}*0\r\n`;
+  const time = isFixed ? '' : bulk('1795240200000000');
+  const counts = counters((isFixed ? ':1\r\n' : ':0\r\n').repeat(size), size);
+  return `*${isFixed ? '2' : '3'}\r\n${counts}*0\r\n${time}`;
 }

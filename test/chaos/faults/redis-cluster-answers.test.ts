@@ -124,7 +124,9 @@ const ownCall = {
   is: declaresOne,
   act: addGcra,
   besides: (words: readonly string[], port: number) =>
-    declaresNone(words) ? `*2\r\n*1\r\n${bulk(NON_LOCAL)}*0\r\n` : inCluster.besides(words, port),
+    declaresNone(words)
+      ? `*3\r\n*1\r\n${bulk(NON_LOCAL)}*0\r\n${bulk('1795240200000000')}`
+      : inCluster.besides(words, port),
 } as const;
 /** Each other call of one key is sent on, to the same node; the one that follows is the command. */
 const sentOn = (kind: 'MOVED' | 'ASK') => {

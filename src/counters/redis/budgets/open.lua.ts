@@ -3,9 +3,8 @@ import { MAX_LAPSES } from '../../../core/budgets/budget';
 /** Numbers that a call passes at most, of which nothing is open. */
 const MAX_PASSED = 10_000;
 
-/** Numbers that are asked for at once, and the largest hash that is read instead: it has what is open, and no more. */
-const MAX_ASKED = 250;
-const SMALL_HASH = 1_000;
+/** Numbers that are asked for at once. */
+const MAX_ASKED = 1_000;
 
 /** More runs than a rule has leases in turn, or a clock that goes back. */
 const MAX_RUNS = 8;
@@ -48,39 +47,14 @@ local function noteLapse(gate, hits, moment)
 end
 -- What a call may still do for leases that are over; and how many of each counter it has found, which it finds again.
 local lapsesLeft, passesLeft, granted = ${String(MAX_LAPSES)}, ${String(MAX_PASSED)}, {}
--- Numbers of a run from the first that may be open: those that are, where the hash is small; else the next ones, as many as may be asked for.
-local function numbersOf(r, all)
-  local numbers = {}
-  if not all then
-    for number = heads[r], min(heads[r] + ${String(MAX_ASKED)}, nexts[r]) - 1 do numbers[#numbers + 1] = number end
-    return numbers
-  end
-  for _, field in ipairs(all) do
-    if #field == 8 and byte(field) ~= 61 then
-      local number = read('>d', field)
-      if number >= heads[r] and number < nexts[r] then numbers[#numbers + 1] = number end
-    end
-  end
-  table.sort(numbers)
-  return numbers
-end
-local function valuesOf(name, fields)
-  local values = {}
-  for first = 1, #fields, ${String(MAX_ASKED)} do
-    local some = pcall('HMGET', name, unpack(fields, first, min(first + ${String(MAX_ASKED - 1)}, #fields)))
-    if some.err then return nil, some.err end
-    for i = 1, #some do values[first + i - 1] = some[i] end
-  end
-  return values
-end
--- Passes numbers of a run whose leases are over, and those that are no longer open; answers whether it may go on, or an error.
-local function passSome(gate, name, r, all)
-  local numbers, fields = numbersOf(r, all), {}
-  for i, number in ipairs(numbers) do fields[i] = packed('>d', number) end
-  local values, wrong = valuesOf(name, fields)
-  if not values then return nil, wrong end
-  for i, number in ipairs(numbers) do
-    local value = values[i]
+-- Passes the next numbers of a run, those whose leases are over and those that are no longer open; answers whether it may go on, or an error.
+local function passSome(gate, name, r)
+  local from, fields = heads[r], {}
+  for i = 1, min(${String(MAX_ASKED)}, nexts[r] - from) do fields[i] = packed('>d', from + i - 1) end
+  local values = pcall('HMGET', name, unpack(fields))
+  if values.err then return nil, values.err end
+  for i = 1, #fields do
+    local number, value = from + i - 1, values[i]
     if value then
       if #value < 18 then return nil, NO_INTEGER end
       local due, hits = read('<dd', value)
@@ -96,20 +70,15 @@ local function passSome(gate, name, r, all)
     end
     heads[r] = number + 1
   end
-  if all then heads[r] = nexts[r] end
   return true
 end
 local function passRun(gate, name, r)
-  local size = pcall('HLEN', name)
-  local all = type(size) == 'number' and size <= ${String(SMALL_HASH)} and pcall('HKEYS', name)
-  -- A user that may not send these reads one number after the other.
-  if type(all) ~= 'table' or all.err then all = nil end
   local isGoing, wrong = true, nil
-  while isGoing and heads[r] < nexts[r] and (all or passesLeft > 0) do
+  while isGoing and heads[r] < nexts[r] and passesLeft > 0 do
     local from = heads[r]
-    isGoing, wrong = passSome(gate, name, r, all)
+    isGoing, wrong = passSome(gate, name, r)
     if wrong then return wrong end
-    if not all then passesLeft = passesLeft - (heads[r] - from) end
+    passesLeft = passesLeft - (heads[r] - from)
   end
 end
 local function findLapses(gate, name)

@@ -97,9 +97,6 @@ if stored and #stored < size then return redis.error_reply('${NO_INTEGER}') end
 /** Numbers that one call passes, open or settled: less than a millisecond's work, so that decisions do not wait for operators. */
 const MAX_PASSED = 2_000;
 
-/** A larger hash is not read whole. */
-const SMALL_HASH = 1_000;
-
 /**
  * Where a counter with reservations stands, for operators: how many to list of each run, the lease of the rule in milliseconds, and
  * where to go on: a run (0: at the beginning), a number in it, and how many leases may still be shown as over. Answers the record
@@ -117,34 +114,9 @@ local nowMs, passed = time[1] * 1000 + math.floor(time[2] / 1000), 0
 local most, lapses = tonumber(ARGV[1]), tonumber(ARGV[5])
 local latest = nowMs + tonumber(ARGV[2]) + ${String(SPARE_SECONDS * 1_000)}
 answer[5], answer[6] = struct.unpack('<dd', stored, 10)
-local all
-local length = redis.pcall('HLEN', KEYS[1])
-local known = type(length) == 'number' and length <= ${String(SMALL_HASH)} and redis.pcall('HKEYS', KEYS[1])
-if type(known) == 'table' and not known.err then
-  all = {}
-  for _, field in ipairs(known) do
-    if #field == 8 and string.byte(field) ~= 61 then all[#all + 1] = struct.unpack('>d', field) end
-  end
-  table.sort(all)
-end
--- The next numbers of a run, from one on: those that are open, where all are known.
-local function nextNumbers(at, last)
-  local numbers = {}
-  if not all then
-    for number = at, math.min(at + 250, last) - 1 do numbers[#numbers + 1] = number end
-    return numbers, at + #numbers
-  end
-  for _, number in ipairs(all) do
-    if number >= at and number < last then
-      if #numbers == 250 then return numbers, number end
-      numbers[#numbers + 1] = number
-    end
-  end
-  return numbers, last
-end
 for r = math.max(1, tonumber(ARGV[3])), string.byte(stored) do
   local at, last, _, ends = struct.unpack('<dddd', stored, 32 * r - 6)
-  local left, numbers, fields = most, nil, nil
+  local left, fields = most, nil
   if r == tonumber(ARGV[3]) then at = tonumber(ARGV[4]) end
   ends = math.min(math.abs(ends), latest)
   while at < last and left > 0 do
@@ -152,10 +124,9 @@ for r = math.max(1, tonumber(ARGV[3])), string.byte(stored) do
       answer[7], answer[8], answer[9] = r, string.format('%.0f', at), lapses
       return answer
     end
-    numbers, at = nextNumbers(at, last)
-    if #numbers == 0 then break end
-    passed, fields = passed + #numbers, {}
-    for i, number in ipairs(numbers) do fields[i] = struct.pack('>d', number) end
+    fields = {}
+    for i = 1, math.min(250, last - at) do fields[i] = struct.pack('>d', at + i - 1) end
+    at, passed = at + #fields, passed + #fields
     for _, value in ipairs(redis.call('HMGET', KEYS[1], unpack(fields))) do
       local due, hits, id = 0, 0
       if value then
