@@ -23,7 +23,7 @@ const commands = [...new Set([...blocks, ...inTables])];
 /** What counts only with memcached. */
 const OF_MEMCACHED = 'grep memcache';
 const NEEDS_TLS = /^openssl |grep certificate$/;
-const NEEDS_CALENDAR = /grep time_zone_data$/;
+const OF_CALENDARS = 'grep time_zone_data';
 const OURS = /^(?:curl|npx ratelimit-)/;
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-runbook-'));
@@ -73,7 +73,7 @@ it('names only commands that work on an instance', async () => {
       OURS.test(command) &&
       !command.endsWith(OF_MEMCACHED) &&
       !NEEDS_TLS.test(command) &&
-      !NEEDS_CALENDAR.test(command),
+      !command.endsWith(OF_CALENDARS),
   );
   expect(tried.length).toBeGreaterThan(15);
   for (const command of tried) {

@@ -78,6 +78,12 @@ const unpackLog = (bytes: Buffer): string =>
   Array.from({ length: bytes.length / 8 }, (_, at) => bytes.readDoubleLE(8 * at)).join(' ');
 const micros = (seconds: number): number => Math.round(seconds * 1_000) * 1_000;
 
+/** The value under a key as operators see it; null: there is none. */
+const valueOf = async (key: string, { kind }: StateGate): Promise<string | null> => {
+  const bytes = await server.client.getBuffer(key);
+  return bytes && (kind.lua?.isLog === true ? unpackLog(bytes) : bytes.toString());
+};
+
 /** The value under the key and its time to live are those of the counter in memory. */
 const expectKept = async (
   key: string,
@@ -85,8 +91,7 @@ const expectKept = async (
   counter: AlgorithmCounter,
 ): Promise<void> => {
   const { kind, periodTicks, tickMicros } = gate;
-  const [bytes, ttlMs] = await Promise.all([server.client.getBuffer(key), server.client.pttl(key)]);
-  const value = bytes && (kind.lua?.isLog === true ? unpackLog(bytes) : bytes.toString());
+  const [value, ttlMs] = await Promise.all([valueOf(key, gate), server.client.pttl(key)]);
   const [used, tick] = counter.stored ?? [];
   if (!kind.hasOwnForm) {
     expect(Number(value ?? 0)).toBe(used ?? 0);

@@ -77,7 +77,7 @@ function createCounter() {
       return { state: state as BudgetState, ...rest };
     },
     list: async () =>
-      (await listOpen(asking, { key, rule: { gate: TOKENS as Gate } as RuleLimit }, 1_000)).map(
+      (await listOpen(asking, { key, rule: { gate: TOKENS } as unknown as RuleLimit }, 1_000)).map(
         ({ id }) => id,
       ),
   };

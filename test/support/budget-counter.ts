@@ -41,8 +41,7 @@ export class BudgetCounter {
     const { gate, reservation } = asked;
     const { budget } = gate;
     const nowMs = Math.floor(moment.micros / 1_000);
-    const latestMs = nowMs + (budget.reserve?.leaseMs ?? 0) + SPARE_MS;
-    for (const one of this.open.values()) one.endMs = Math.min(one.endMs, latestMs);
+    this.#believe(budget, nowMs);
     const due = [...this.open].filter(([, { endMs }]) => endMs <= nowMs);
     due.sort(([a, one], [b, other]) => one.endMs - other.endMs || (a < b ? -1 : 1));
     const lapses = due.slice(0, MAX_LAPSES);
@@ -52,8 +51,11 @@ export class BudgetCounter {
     const after = gate.kind.commit(whole, found) ?? found;
     for (const [id] of lapses) this.open.delete(id);
     this.#meet(whole, nowMs + (budget.reserve?.leaseMs ?? 0), after.open - found.open);
-    const isCharged = lapses.length > 0 && budget.reserve?.isReleased === false;
-    if (isCharged || this.#isAstray(budget, moment) || isChanged(found, after))
+    if (
+      this.#isCharged(budget, lapses.length) ||
+      this.#isAstray(budget, moment) ||
+      isChanged(found, after)
+    )
       this.#write(gate, after, nowMs);
     this.askedEndMs = Math.min(this.#endOfOpen(gate, after), nowMs + LONGEST_MS);
     if (after.open > found.open) this.openEndMs = this.askedEndMs;
@@ -80,6 +82,16 @@ export class BudgetCounter {
       const at = part.indexOf(' ');
       this.parts.set(part.slice(0, at), part.slice(at + 1));
     }
+  }
+
+  /** No lease ends later than that of the rule, and some seconds. */
+  #believe({ reserve }: Budget, nowMs: number): void {
+    const latestMs = nowMs + (reserve?.leaseMs ?? 0) + SPARE_MS;
+    for (const one of this.open.values()) one.endMs = Math.min(one.endMs, latestMs);
+  }
+
+  #isCharged({ reserve }: Budget, lapses: number): boolean {
+    return lapses > 0 && reserve?.isReleased === false;
   }
 
   /** Whether a block says what no block of the rule can: it is written as it can be. */

@@ -15,18 +15,28 @@ export function unpackRecord(bytes: Buffer): string {
       at += 8;
       return bytes.readDoubleLE(at - 8);
     });
-    const log = /^(l\d+)(?:\+\d+)?$/.exec(id)?.[1];
-    if (log !== undefined) {
-      logs.set(log, [...(logs.get(log) ?? []), ...figures.filter((figure) => figure > 0)]);
-      const isLast = !parts.some((one) => one.startsWith(nextOf(id)));
-      const times = logs.get(log) ?? [];
-      return isLast ? `${[log, ...(times.length === 0 ? [0] : times)].join(' ')};` : '';
-    }
-    const isQuiet = id.startsWith('b') && figures.every((figure) => figure === 0);
-    return isQuiet ? '' : `${[id, ...figures].join(' ')};`;
+    const isLast = !parts.some((one) => one.startsWith(nextOf(id)));
+    return textOf(id, figures, { logs, isLast });
   });
   if (at !== bytes.length) throw new Error(`${String(bytes.length - at)} bytes too many`);
   return texts.join('');
+}
+
+interface Place {
+  /** Of each log the hits so far. */
+  readonly logs: Map<string, number[]>;
+  readonly isLast: boolean;
+}
+
+function textOf(id: string, figures: readonly number[], { logs, isLast }: Place): string {
+  const log = /^(l\d+)(?:\+\d+)?$/.exec(id)?.[1];
+  if (log === undefined) {
+    const isQuiet = id.startsWith('b') && figures.every((figure) => figure === 0);
+    return isQuiet ? '' : `${[id, ...figures].join(' ')};`;
+  }
+  const times = [...(logs.get(log) ?? []), ...figures.filter((figure) => figure > 0)];
+  logs.set(log, times);
+  return isLast ? `${[log, ...(times.length === 0 ? [0] : times)].join(' ')};` : '';
 }
 
 /** How the next part of a log begins. */
