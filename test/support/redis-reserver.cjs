@@ -11,11 +11,14 @@ const { limitGate } = require('../../dist/src/core/kinds/gate.js');
 const [port, key, rounds, most, limit, leaseMs] = process.argv.slice(2);
 // Long enough that nothing ends while they run.
 const periodSeconds = 80_000_000;
+const endSeconds = 4_000_000_000;
 const entry = (kind, size) => ({
   gate: limitGate(kind, { limit: size, periodSeconds }),
   id: kind === slots ? 'i0' : `f${periodSeconds}`,
-  windowAt: kind === slots ? undefined : () => ({ startSeconds: 0, endSeconds: 4_000_000_000 }),
+  windowAt: kind === slots ? undefined : () => ({ startSeconds: 0, endSeconds }),
   isSlots: kind === slots,
+  isResting: false,
+  longestSeconds: kind === slots ? 0 : endSeconds,
   periodSeconds,
 });
 const gate = {
