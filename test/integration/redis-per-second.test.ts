@@ -63,7 +63,7 @@ async function run(env: Readonly<Record<string, string>> = {}) {
 }
 
 const per = (unit: Unit, key = freshKey(), hits = 1) =>
-  increment(key, hits, { rule: { ...SOME_LIMIT, unit } });
+  increment(key, hits, { rule: { ...SOME_LIMIT, unit, isPerSecond: unit === 'SECOND' } });
 
 it('counts limits per second in their own store and all others in the first', async () => {
   const { counters, registry } = await run();
