@@ -1,4 +1,5 @@
 import {
+  believedBlocks,
   blockEndMs,
   isBlocked,
   msOfBlocks,
@@ -61,4 +62,29 @@ it('refuses for as long as the longest of several', () => {
   };
   expect([msOf(), msOf(ended)]).toEqual([0, 0]);
   expect(msOf(blockFor(9), ended, blockFor(20), blockFor(3))).toBe(20_000);
+});
+
+describe('a block that a wrong clock has written', () => {
+  const wrongMs = 34_560_000_000;
+  const believed = (...blocks: readonly BlockState[]) =>
+    believedBlocks({ blocks: blocks.map(() => terms) }, blocks, 1_000);
+
+  it('lasts from now for as long as a block may, and so does its span', () => {
+    const [block] = believed({ ...struckAt([wrongMs, wrongMs + 1]), spanEndMs: wrongMs });
+    expect(block).toEqual({
+      ...{ strikes: 0, tookMs: 5_000 },
+      ...{ untilMs: 16_000, spanEndMs: 2_000, quietMs: 16_000 },
+    });
+    expect(believed(struckAt([wrongMs]))[0]).toMatchObject({ strikes: 1, spanEndMs: 2_000 });
+  });
+
+  it('changes no other block', () => {
+    const right = struckAt([900, 950]);
+    expect(believed(right, struckAt([wrongMs]))[0]).toBe(right);
+  });
+
+  it('is believed with some seconds to spare', () => {
+    const blocks = [struckAt([15_900, 16_000])];
+    expect(believedBlocks({ blocks: [terms] }, blocks, 1_000)).toBe(blocks);
+  });
 });

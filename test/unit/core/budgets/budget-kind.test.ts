@@ -73,6 +73,21 @@ describe('the record of a counter', () => {
     expect(state).toMatchObject({ entries: [{ used: 7 }, { used: 0 }], blocks: [] });
   });
 
+  it('is read as 1.0.0-rc.1 wrote it: blocks by the place of their limit, small sliding limits as windows', () => {
+    const end = String(TICK + 30_000);
+    const hour = String(START / 3_600);
+    const record = `f1 0 ${String(START + 1)};s3600 ${hour} 0 5;b1 0 0 ${end} 30000 ${end};`;
+    const { entries, blocks } = budgetKind.decode(gate, record, TICK) as BudgetState;
+    expect([entries[3]?.used, blocks[0]?.untilMs]).toEqual([5, TICK + 30_000]);
+    expect(budgetKind.decode(gate, `s3600 ${hour} 0;`, TICK)?.entries[3]?.used).toBe(0);
+  });
+
+  it('was written by a wrong clock where one of its ends is too far away', () => {
+    const used = after(gate, 2);
+    expect(budgetKind.isAstray(gate, used, 1_000)).toBe(false);
+    expect(budgetKind.isAstray(gate, used, -86_400_000)).toBe(true);
+  });
+
   it('finds a calendar by its period, time zone and start', () => {
     const gate = gateOfLimits([{ ...minute, unit: 'DAY', calendar: day }]);
     expect(budgetKind.encode(gate, after(gate, 3))).toMatch(/^c1DAY\/UTC\/monday\/1 3 \d+;$/);

@@ -8,9 +8,10 @@ import {
   windowsAt,
 } from '../../../../src/core/planning/windows';
 import type { Increment } from '../../../../src/core/ports';
+import { compileRules } from '../../../../src/core/rules/compile';
 import type { KeyTemplate } from '../../../../src/core/rules/key-template';
 import { descriptor, request } from '../../../support/requests';
-import { rulesOf, SOME_MATCH } from '../../../support/rules';
+import { definitionsOf, rulesOf, SOME_MATCH } from '../../../support/rules';
 import { createTokens, ROTATION_SECONDS, secretRules } from '../../../support/secret-rules';
 import { expectFigure } from '../../../support/figure';
 import { plain } from '../../../support/gates';
@@ -104,6 +105,43 @@ describe('planBatch', () => {
     const { increments, groupEnds } = plan([both, request('', []), both], { holdBack: true });
     expect(increments).toHaveLength(4);
     expect(groupEnds).toEqual([2, 2, 4]);
+  });
+
+  it('joins what a request asks of one counter where it is charged together, looks and what is given back not', () => {
+    const sketches = definitionsOf([
+      { key: 'u', limit: hour },
+      { key: 'v', limit: hour },
+    ]);
+    const together = compileRules([{ domain: 'shop', isChargedTogether: true, rules: sketches }]);
+    const ask = (...hits: readonly (readonly [string, number])[]) =>
+      request(
+        'shop',
+        hits.map(([entry, count]) => descriptor(entry, { hits: count })),
+      );
+    const most = Number.MAX_SAFE_INTEGER;
+    const requests = [
+      ask(['u=1', 2], ['v=1', 1], ['u=1', 3], ['u=2', 1], ['u=1', 0], ['u=1', -1], ['u=1', 4]),
+      ask(['u=1', 1], ['u=1', most], ['u=1', most - 1]),
+    ];
+    const { increments, groupEnds } = planBatch(
+      together,
+      requests,
+      windowsAt(NOW),
+      options,
+      () => 0.5,
+    );
+    const asked = increments.map(({ key, hits }) => [key.split('_').slice(1, 3).join('='), hits]);
+    expect(asked).toEqual([
+      ['u=1', 9],
+      ['v=1', 1],
+      ['u=2', 1],
+      ['u=1', 0],
+      ['u=1', -1],
+      ['u=1', 1],
+      ['u=1', most],
+      ['u=1', most - 1],
+    ]);
+    expect(groupEnds).toEqual([5, 8]);
   });
 
   it('joins equal asks in a row of a kind that looks, and no looks', () => {
