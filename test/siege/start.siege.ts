@@ -15,10 +15,13 @@ it('starts in under 7 times what an empty Node takes', async () => {
   let empty = Infinity;
   let start = Infinity;
   for (let i = 0; i < ROUNDS && (i < 3 || start >= BOUND * empty); i++) {
-    empty = Math.min(empty, await timeEmptyNode());
-    const service = await startService();
-    start = Math.min(start, service.startMs);
-    await service.stop();
+    const emptyMs = await timeEmptyNode();
+    const { startMs, stop } = await startService();
+    await stop();
+    // The system can say that a process waited for longer than all of it took: such a round says nothing.
+    if (emptyMs <= 0 || startMs <= 0) continue;
+    empty = Math.min(empty, emptyMs);
+    start = Math.min(start, startMs);
   }
   expectFigure({ name: 'start', value: start / empty, unit: 'times', below: BOUND });
 }, 60_000);
