@@ -1,4 +1,4 @@
-// `npm test`: two sorts of suites in one run.
+// All suites, in four sorts: CONTRIBUTING says which to run when.
 const { availableParallelism } = require('node:os');
 
 /** What each sort of suite needs; other configurations build on it. */
@@ -30,7 +30,11 @@ const run = {
 };
 /** The nearest tests cover every line. To count lines makes others up to three times as slow. */
 const COVERING = ['streams', 'unit/core', 'unit/decisions', 'unit/fields', 'unit/wire'];
+const NEAR = ['contract', 'fuzz', 'parity', 'unit'];
+const EDGE = ['chaos', 'e2e', 'integration'];
 const folderOf = (name) => `<rootDir>/test/${name}/`;
+const suitesIn = (folders) => folders.map((name) => `${folderOf(name)}**/*.test.ts`);
+const uncounted = { ...suite, coveragePathIgnorePatterns: ['/'] };
 
 module.exports = {
   ...run,
@@ -42,13 +46,16 @@ module.exports = {
     './src/wire/': { lines: 100 },
     './streams/': { lines: 100 },
   },
+  // `npm test` runs the first two, `npm run test:edge` and `npm run test:release` one each, `npx jest <path>` whatever lies there.
   projects: [
-    { ...suite, testMatch: COVERING.map((name) => `${folderOf(name)}**/*.test.ts`) },
+    { ...suite, displayName: 'covering', testMatch: suitesIn(COVERING) },
     {
-      ...suite,
-      testMatch: ['<rootDir>/test/**/*.test.ts'],
+      ...uncounted,
+      displayName: 'near',
+      testMatch: suitesIn(NEAR),
       testPathIgnorePatterns: COVERING.map(folderOf),
-      coveragePathIgnorePatterns: ['/'],
     },
+    { ...uncounted, displayName: 'edge', testMatch: suitesIn(EDGE) },
+    { ...uncounted, displayName: 'release', testMatch: suitesIn(['release']) },
   ],
 };

@@ -3,7 +3,7 @@ const { readFileSync, readdirSync } = require('node:fs');
 const { join } = require('node:path');
 const { projects, coverageThreshold, ...run } = require('./jest.config.cjs');
 
-const [suite] = projects;
+const [{ displayName, ...suite }] = projects;
 
 /** Helpers that judge figures: a test file that imports one takes part in the siege. */
 const judges =

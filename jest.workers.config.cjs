@@ -1,7 +1,7 @@
 // `npm run test:workers`: end-to-end tests and the recorded answers on services with two workers each.
 const { projects, coverageThreshold, ...run } = require('./jest.config.cjs');
 
-const [suite] = projects;
+const [{ displayName, ...suite }] = projects;
 
 /** What is left out, and why: docs/testing.md. */
 const e2e = [
@@ -14,8 +14,9 @@ module.exports = {
   rootDir: __dirname,
   testMatch: [
     '<rootDir>/test/parity/*.workers.ts',
-    `<rootDir>/test/e2e/(${e2e.join(' ').replaceAll(' ', '|')}).test.ts`,
-    '<rootDir>/test/integration/(h2spec|xds.service).test.ts',
+    `<rootDir>/test/(e2e|release)/(${e2e.join(' ').replaceAll(' ', '|')}).test.ts`,
+    '<rootDir>/test/release/h2spec.test.ts',
+    '<rootDir>/test/integration/xds.service.test.ts',
   ],
   maxConcurrency: 3,
   // A single suite runs in the process of jest itself.

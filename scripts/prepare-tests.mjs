@@ -1,16 +1,29 @@
-// Makes sure that the real servers which the tests talk to are installed. Never skips in silence.
+// Makes sure that what the tests start is installed: node scripts/prepare-tests.mjs test | edge | release [programs to build]
+// Never skips in silence. Only `release` builds programs: all of them, or those that are named (test/support/programs.ts).
 import { spawnSync } from 'node:child_process';
 
-const needed = [
+const [sort = 'release', ...programs] = process.argv.slice(2);
+const near = [
   { command: 'redis-server', package: 'redis-server' },
   { command: 'memcached', package: 'memcached' },
-  { command: 'curl', package: 'curl' },
   { command: 'openssl', package: 'openssl' },
+];
+const edge = [
+  ...near,
+  { command: 'curl', package: 'curl' },
   { command: 'h2load', package: 'nghttp2-client' },
+];
+const release = [
+  ...edge,
   { command: 'chromium-headless-shell', package: 'chromium-headless-shell' },
   { command: 'prometheus', package: 'prometheus' },
   { command: 'nginx', package: 'nginx-light' },
 ];
+const needed = { test: near, edge, release }[sort];
+if (needed === undefined) {
+  console.error(`expected test, edge or release, found ${JSON.stringify(sort)}`);
+  process.exit(2);
+}
 
 const missing = needed.filter(
   ({ command }) => spawnSync('sh', ['-c', `command -v ${command}`]).status !== 0,
@@ -31,8 +44,9 @@ if (missing.length > 0) {
   }
 }
 
-const hook = ['--require', './test/support/typescript-hook.cjs'];
-const others = spawnSync(process.execPath, [...hook, 'test/support/install-programs.ts'], {
-  stdio: 'inherit',
-});
-process.exitCode = others.status ?? 1;
+if (sort === 'release') {
+  const hook = ['--require', './test/support/typescript-hook.cjs'];
+  const words = [...hook, 'test/support/install-programs.ts', ...programs];
+  const others = spawnSync(process.execPath, words, { stdio: 'inherit' });
+  process.exitCode = others.status ?? 1;
+}

@@ -19,6 +19,14 @@ function checkTree(when) {
   if (changes !== '') refuse(`the tree is not clean ${when}:\n${changes}`);
 }
 
+function runTests(what, command, ...words) {
+  try {
+    execFileSync(command, words, { stdio: 'inherit' });
+  } catch (error) {
+    refuse(`${what} failed: ${error.message}`);
+  }
+}
+
 const { name, version } = JSON.parse(readFileSync('package.json', 'utf8'));
 const tag = `v${version}`;
 
@@ -26,11 +34,8 @@ checkTree('before the tests');
 if (!readFileSync('CHANGELOG.md', 'utf8').split('\n').includes(`## ${version}`))
   refuse(`CHANGELOG.md has no heading "## ${version}"`);
 if (print('git', 'tag', '--list', tag) !== '') refuse(`the tag ${tag} exists`);
-try {
-  execFileSync(join(process.cwd(), '.ci', 'run'), { stdio: 'inherit' });
-} catch (error) {
-  refuse(`.ci/run failed: ${error.message}`);
-}
+runTests('.ci/run', join(process.cwd(), '.ci', 'run'));
+runTests('npm run test:release', 'npm', 'run', '--silent', 'test:release');
 checkTree('after the tests');
 
 mkdirSync(FOLDER, { recursive: true });

@@ -2,9 +2,9 @@ const { default: Sequencer } = require('@jest/test-sequencer');
 
 /** What waits for other processes takes longest (two of them install programs): begun last, one core would do nothing at the end. */
 const FIRST = [
-  /e2e\/install|integration\/wire-clients/,
-  /e2e\/dashboard|parity\//,
-  /\/e2e\//,
+  /release\/(install|wire-clients)/,
+  /release\/dashboard|parity\//,
+  /\/(e2e|release)\//,
   /\/chaos\//,
   /\/integration\//,
 ];

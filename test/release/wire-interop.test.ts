@@ -12,7 +12,7 @@ import { createWireTransport } from '../../src/transport/grpc/wire/transport';
 import { createTestClient, encodeRequest, SHOULD_RATE_LIMIT } from '../contract/transport.client';
 import { startTransport } from '../contract/transport.harness';
 import { findTool, run } from '../support/grpc-tools';
-import { TEST_CA, TEST_CERTIFICATE, TEST_KEY } from './transport.certificates';
+import { TEST_CA, TEST_CERTIFICATE, TEST_KEY } from '../integration/transport.certificates';
 
 const REQUEST = { domain: 'edge', descriptors: [{ entries: [{ key: 'user', value: 'ann' }] }] };
 const TLS = { certificate: Buffer.from(TEST_CERTIFICATE), key: Buffer.from(TEST_KEY) };

@@ -23,7 +23,7 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   ],
   [/^npm run start:identity$/, 'the identity service below is started as it'],
   [/^npm run (?!start)/, 'minutes of work: that the script exists is checked'],
-  [/^(grpcurl|go) /, 'tools that are not ours; test/integration/wire-interop.test.ts runs grpcurl'],
+  [/^(grpcurl|go) /, 'tools that are not ours; test/release/wire-interop.test.ts runs grpcurl'],
   [/\b(DIR|FILE)\b|<\w+>|…/, 'the reader fills something in'],
   [/ -config_dir rules$/, "shows a mistake in the reader's own files"],
   [/^npx identity user import /, "reads the reader's own file"],
@@ -45,7 +45,7 @@ const pages = [
   ),
 ];
 const texts = pages
-  // The runbook's commands need Redis and a scrape: test/e2e/runbook.test.ts runs them.
+  // The runbook's commands need Redis and a scrape: test/release/runbook.test.ts runs them.
   .filter((file) => file.endsWith('.md') && file !== 'docs/runbook.md')
   .map((file) => ({ file, text: readFileSync(join(ROOT, file), 'utf8') }));
 

@@ -4,7 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const SCRIPT = join(__dirname, '../../scripts/release.mjs');
-const MANIFEST = { name: 'thing', version: '1.2.3', license: 'MIT' };
+const MANIFEST = {
+  name: 'thing',
+  version: '1.2.3',
+  license: 'MIT',
+  scripts: { 'test:release': 'exit 0' },
+};
 
 let folder: string;
 const git = (...words: readonly string[]) =>
@@ -69,6 +74,14 @@ it.each<[string, () => unknown, RegExp]>([
       commit('.ci/run', '#!/bin/sh\nexit 3\n');
     },
     /\.ci\/run failed/,
+  ],
+  [
+    'red tests of the release',
+    () => {
+      const scripts = { 'test:release': 'exit 3' };
+      commit('package.json', JSON.stringify({ ...MANIFEST, scripts }));
+    },
+    /npm run test:release failed/,
   ],
   [
     'tests that leave something behind',
