@@ -56,13 +56,21 @@ async function ask(session: ClientHttp2Session, more: OutgoingHttpHeaders = {}) 
   return fields;
 }
 
+/** Names and values by turns, for Node leaves a second one of the same name out. */
+async function askRaw(session: ClientHttp2Session): Promise<readonly string[]> {
+  const stream = session.request({ ':path': '/', 'x-user': 'raw' });
+  stream.resume();
+  const [, , raw] = (await once(stream, 'response')) as [object, number, readonly string[]];
+  return raw;
+}
+
 whereEnvoyIs('Envoy 1.40 with the configuration of examples/envoy', () => {
   let service: Service;
   let envoy: EnvoyProcess;
   let port: number;
   let admin: number;
   beforeAll(async () => {
-    service = await startService({ env: { RUNTIME_ROOT: root } });
+    service = await startService({ env: { RUNTIME_ROOT: root, LIMIT_RETRY_AFTER: 'on' } });
     const [through, upstream, adminPort] = [await freePort(), await freePort(), await freePort()];
     port = through;
     admin = adminPort;
@@ -116,6 +124,14 @@ whereEnvoyIs('Envoy 1.40 with the configuration of examples/envoy', () => {
       'cluster.ratelimit.circuit_breakers.default.rq_open',
     ])
       expect(stdout).toContain(`${name}: 0\n`);
+  });
+
+  it('says once when to come back, where the service says it too', async () => {
+    const session = open(port);
+    const answers = [];
+    for (let hits = 0; hits <= LIMIT; hits++) answers.push(await askRaw(session));
+    const waits = answers.map((raw) => raw.filter((name) => name === 'retry-after').length);
+    expect(waits).toEqual([...Array<number>(LIMIT).fill(0), 1]);
   });
 
   it('tells a gRPC client that it is over a limit, not that the service is away', async () => {
