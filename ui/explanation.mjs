@@ -63,8 +63,8 @@ function levelStep({ entry, matched, rule, at, passedOver = [] }, asked) {
 }
 
 /** Where the path ends: at a limit, or without one. */
-function lastStep({ limit, noLimit, ifAsked, order, notes = [] }) {
-  const more = [order, ...notes].filter((text) => text !== undefined);
+function lastStep({ limit, noLimit, ifAsked, order, sent, notes = [] }) {
+  const more = [order, sent, ...notes].filter((text) => text !== undefined);
   const lines = (...texts) => texts.map((text) => element('div', 'count', text));
   if (limit === undefined) {
     const reason = noLimit === undefined ? '' : `: ${noLimit.reason.replaceAll('_', ' ')}`;

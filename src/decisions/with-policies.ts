@@ -51,7 +51,7 @@ export function withPolicies(
   ];
   const { value: retryAfter } = own.find(({ key }) => key === RETRY_AFTER) ?? {};
   const hasBody = policies.problemBody && overallCode !== 'OK';
-  if (hasBody) responseHeaders.push(PROBLEM_HEADER);
+  if (hasBody && policies.untypedBody !== true) responseHeaders.push(PROBLEM_HEADER);
   const rawBody = hasBody ? problemBody(statuses) : undefined;
   const limits = policies.figures === true ? toFigures(statuses) : undefined;
   // Without a spread of the decision, which takes longer than all of this.

@@ -35,9 +35,9 @@ export const responseHeadersTable = {
   near: setting('LIMIT_NEAR_HEADER', headerName, {
     doc: 'header that is 1 when an admitted request is near a limit (NEAR_LIMIT_RATIO)',
   }),
-  body: setting('LIMIT_BODY', oneOf('off', 'problem'), {
+  body: setting('LIMIT_BODY', oneOf('off', 'problem', 'untyped-problem'), {
     default: 'off',
-    doc: 'problem gives refused clients a body of the type application/problem+json (experimental)',
+    doc: 'problem gives refused clients a body of the type application/problem+json, untyped-problem leaves it to Envoy to send the type (experimental)',
   }),
 };
 

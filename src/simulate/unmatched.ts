@@ -27,8 +27,9 @@ export function whyUnmatched(
   const rules = domains.get(domain);
   if (rules === undefined) return finish(explainUnknownDomain(domain, domains.keys()));
   const hint = 'a rule of another descriptor of the request replaces the one that it matches';
-  const { noLimit } = finish(explainPath(rules, example.entries, places));
-  return noLimit ?? { reason: 'replaced', hint };
+  const { noLimit, sent } = finish(explainPath(rules, example.entries, places));
+  if (noLimit === undefined) return { reason: 'replaced', hint };
+  return sent === undefined ? noLimit : { ...noLimit, hint: `${noLimit.hint}; ${sent}` };
 }
 
 /** Counts descriptors without a limit by their shape; those beyond 1,000 shapes, or 16 MiB of examples, only in sum. */

@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parse } from 'yaml';
 import { startEnvoy, stopEnvoys, type WholeAnswer } from '../support/envoy';
-import { toEnvoyConfig } from '../support/envoy-config';
+import { toEnvoyConfig, type EnvoyOptions } from '../support/envoy-config';
 import { PROGRAMS } from '../support/programs';
 import { createTemporaryDirectory, type TemporaryDirectory } from '../support/rule-directory';
 import { startService, stopServices } from '../support/service';
@@ -22,6 +23,17 @@ descriptors:
 /** One for each algorithm; any other user has a fixed window. */
 const USERS = ['ann', 'gcra', 'sliding_window'] as const;
 type User = (typeof USERS)[number];
+
+const NOT_ENFORCED = {
+  filter_enforced: { default_value: { numerator: 0, denominator: 'HUNDRED' } },
+};
+
+/** What docs/headers.md says to add to the filter. */
+function readTypeFilter(): object {
+  const page = readFileSync(join(__dirname, '../../docs/headers.md'), 'utf8');
+  const [block = ''] = /^response_headers_to_add:[^]*?(?=^```)/m.exec(page) ?? [];
+  return parse(block) as object;
+}
 
 const program = PROGRAMS.envoy();
 const whereEnvoyIs = program === undefined ? describe.skip : describe;
@@ -102,7 +114,7 @@ whereEnvoyIs('headers through Envoy', () => {
 
   const start = async (
     env: Readonly<Record<string, string>>,
-    options: { readonly ownHeaders?: boolean; readonly ownRetryAfter?: boolean } = {},
+    options: Pick<EnvoyOptions, 'ownHeaders' | 'ownRetryAfter' | 'filter'> = {},
   ) => {
     const service = await startService({
       env: { RUNTIME_ROOT: rules.path, ...env },
@@ -168,5 +180,34 @@ whereEnvoyIs('headers through Envoy', () => {
     expect(fields.filter(([name]) => name === 'content-type')).toEqual([
       ['content-type', 'application/problem+json'],
     ]);
+  });
+
+  describe('with LIMIT_BODY=untyped-problem and the content type of docs/headers.md', () => {
+    const typesAndBody = ({ status, fields, body }: WholeAnswer) => ({
+      status,
+      types: fields.flatMap(([name, value]) => (name === 'content-type' ? [value] : [])),
+      isProblem: body.startsWith('{"type":"https://iana.org/'),
+    });
+    const answersOf = async (body: string, filter: object) => {
+      const envoy = await start({ LIMIT_BODY: body }, { filter });
+      await envoy.getWhole({ 'x-user': 'ann' });
+      return typesAndBody(await envoy.getWhole({ 'x-user': 'ann' }));
+    };
+
+    it('a refused request has its type', async () => {
+      expect(await answersOf('untyped-problem', readTypeFilter())).toEqual({
+        status: 429,
+        types: ['application/problem+json'],
+        isProblem: true,
+      });
+    });
+
+    it.each([
+      ['keeps that of the upstream', 'untyped-problem', readTypeFilter(), 'text/plain'],
+      ['has both with LIMIT_BODY=problem', 'problem', {}, 'text/plain,application/problem+json'],
+    ])('one that Envoy lets pass, for it does not enforce, %s', async (_, body, filter, type) => {
+      const answer = await answersOf(body, { ...filter, ...NOT_ENFORCED });
+      expect(answer).toEqual({ status: 200, types: [type], isProblem: false });
+    });
   });
 });

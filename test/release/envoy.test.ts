@@ -34,6 +34,14 @@ function readTwoLimits(): readonly [rules: string, actions: readonly object[]] {
   return [rules, (parse(route) as { rate_limits: object[] }).rate_limits];
 }
 
+/** The `rate_limits` below "What is sent". */
+function readPathAlone(): readonly object[] {
+  const page = readFileSync(join(__dirname, '../../docs/gateways/README.md'), 'utf8');
+  const [, section = ''] = page.split('\n## What is sent\n');
+  const [, block = ''] = /^```yaml\n([^]*?)^```/m.exec(section) ?? [];
+  return (parse(block) as { rate_limits: object[] }).rate_limits;
+}
+
 const program = PROGRAMS.envoy();
 const whereEnvoyIs = program === undefined ? describe.skip : describe;
 
@@ -101,6 +109,22 @@ whereEnvoyIs('Envoy 1.40', () => {
     });
     expect((await envoy.get({ 'x-user': 'eve' })).status).toBe(200);
     expect(await errorsOf(envoy)).toBe(0);
+  });
+
+  it('counts a path with and without its query as one, by the actions of docs/gateways', async () => {
+    const rule = '{ key: path, value: /a, rate_limit: { unit: day, requests_per_unit: 1 } }';
+    writeFileSync(join(root, 'config/paths.yaml'), `domain: paths\ndescriptors: [${rule}]\n`);
+    const service = await serve();
+    const statusesOf = async (rateLimits: readonly object[]) => {
+      const envoy = await start(service, { domain: 'paths', rateLimits });
+      const statuses = [];
+      for (const path of ['/a', '/a', '/a?x=1', '/a?y'])
+        statuses.push((await envoy.get({}, path)).status);
+      return statuses;
+    };
+    expect(await statusesOf(readPathAlone())).toEqual([200, 429, 429, 429]);
+    const wholePath = { request_headers: { header_name: ':path', descriptor_key: 'path' } };
+    expect(await statusesOf([{ actions: [wholePath] }])).toEqual([429, 429, 200, 200]);
   });
 
   describe('over TLS', () => {

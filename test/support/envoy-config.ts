@@ -20,6 +20,8 @@ export interface EnvoyOptions {
   readonly ownHeaders?: boolean;
   /** Envoy's own `Retry-After`, which not every version knows; default false. */
   readonly ownRetryAfter?: boolean;
+  /** Fields of its filter beside those above. */
+  readonly filter?: object;
   /** The domain of its calls; default `edge`. */
   readonly domain?: string;
   /** `rate_limits` of its route; default: the header `x-user` as `user=…`. */
@@ -40,7 +42,10 @@ export function toEnvoyConfig(options: EnvoyOptions, port: number, upstreamPort:
     static_resources: {
       listeners: [
         listener('limited', port, limitedRoute(options), [rateLimitFilter(options)]),
-        listener('upstream', upstreamPort, { match: upstream, direct_response: { status: 200 } }),
+        listener('upstream', upstreamPort, {
+          match: upstream,
+          direct_response: { status: 200, body: { inline_string: 'up' } },
+        }),
       ],
       clusters: [cluster('upstream', LOCAL, upstreamPort, {}), serviceCluster(options)],
     },
@@ -67,6 +72,7 @@ function rateLimitFilter(options: EnvoyOptions) {
       failure_mode_deny: denyOnFailure ?? false,
       ...(ownHeaders && { enable_x_ratelimit_headers: 'DRAFT_VERSION_03' }),
       ...(ownRetryAfter && { enable_retry_after_header: true }),
+      ...options.filter,
       rate_limit_service: { transport_api_version: 'V3', grpc_service: target },
     },
   };

@@ -29,7 +29,7 @@ export interface EnvoyProcess {
 
 /** A running Envoy whose `/a` is limited by the service. */
 export interface Envoy extends EnvoyProcess {
-  get(headers?: Readonly<Record<string, string>>): Promise<EnvoyAnswer>;
+  get(headers?: Readonly<Record<string, string>>, path?: string): Promise<EnvoyAnswer>;
   /** The same with every header field as it came, names in lower case. */
   getWhole(headers?: Readonly<Record<string, string>>): Promise<WholeAnswer>;
 }
@@ -46,8 +46,8 @@ export async function startEnvoy(program: string, options: EnvoyOptions): Promis
   const config = JSON.stringify(toEnvoyConfig(options, port, upstreamPort));
   const process = await startEnvoyWith(program, config);
   return {
-    async get(headers = {}) {
-      const answer = await fetch(`http://127.0.0.1:${String(port)}/a`, { headers });
+    async get(headers = {}, path = '/a') {
+      const answer = await fetch(`http://127.0.0.1:${String(port)}${path}`, { headers });
       await answer.arrayBuffer();
       return {
         status: answer.status,

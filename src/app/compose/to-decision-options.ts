@@ -27,9 +27,15 @@ function toPolicyOptions(headers: ResponseHeaderSettings): PolicyOptions | undef
   const { policies, retryAfter, near = '', jitterPercent, body } = headers;
   const isOff =
     policies === 'off' && !retryAfter && near === '' && jitterPercent === 0 && body === 'off';
-  return isOff
-    ? undefined
-    : { policies, retryAfter, nearHeader: near, jitterPercent, problemBody: body === 'problem' };
+  if (isOff) return undefined;
+  return {
+    policies,
+    retryAfter,
+    nearHeader: near,
+    jitterPercent,
+    problemBody: body !== 'off',
+    untypedBody: body === 'untyped-problem',
+  };
 }
 
 /**
@@ -43,7 +49,7 @@ export function toCheckPolicies(headers: ResponseHeaderSettings): PolicyOptions 
     retryAfter: true,
     nearHeader: near,
     jitterPercent,
-    problemBody: body === 'problem',
+    problemBody: body !== 'off',
     figures: true,
   };
 }

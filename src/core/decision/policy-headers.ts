@@ -38,6 +38,8 @@ export interface PolicyHeaderOptions {
 export interface PolicyOptions extends PolicyHeaderOptions {
   /** LIMIT_BODY: a client that is over its limit gets a problem as its body. */
   readonly problemBody: boolean;
+  /** The proxy sends its content type: one that does not enforce limits adds the headers of the answer to those of the upstream. */
+  readonly untypedBody?: boolean;
   /** The decision has the figures of each limit. Default: false. */
   readonly figures?: boolean;
 }

@@ -1,6 +1,6 @@
 import type { Entry } from '../model';
-import { findNode } from '../rules/match';
-import type { RuleLevel, RuleNode } from '../rules/rules';
+import type { RuleLevel } from '../rules/rules';
+import { leafOf } from './as-sent';
 import { candidatesOf, type Candidate } from './candidates';
 
 /** Rules that a search for another way passes. */
@@ -47,16 +47,6 @@ export function* findOrder(
     yield;
   }
   return undefined;
-}
-
-function leafOf(top: RuleLevel, entries: readonly Entry[]): RuleNode | undefined {
-  let level: RuleLevel | undefined = top;
-  let node: RuleNode | undefined;
-  for (const { key, value } of entries) {
-    node = level === undefined ? undefined : findNode(level, key, value);
-    level = node?.children;
-  }
-  return node;
 }
 
 function permutations(entries: readonly Entry[]): readonly (readonly Entry[])[] {

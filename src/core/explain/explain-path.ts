@@ -4,6 +4,7 @@ import type { Place } from '../../fields/problem';
 import type { DomainRules, RuleLevel, RuleNode, Rules } from '../rules/rules';
 import { redactedEntries, type Secrets } from '../rules/secrets';
 import { findOrder, findWayBack } from './alternatives';
+import { commandIn, withoutQueries } from './as-sent';
 import { candidatesOf, keysOf, rulesOfKey, valuesOf, type Candidate } from './candidates';
 import type { LevelExplanation, NoLimit, PathExplanation } from './explanation';
 import { listed, MAX_NAMES, suggest } from './names';
@@ -20,7 +21,8 @@ export function* explainPath(
   places: Places,
 ): Generator<undefined, PathExplanation, void> {
   const { taken, path, stop } = yield* walk(top, entries, entryTexts(secrets, entries), places);
-  if (stop === undefined) return { path };
+  const sent = sentOtherwise(top, secrets, entries);
+  if (stop === undefined) return { path, ...sent };
   const order = yield* findOrder(top, entries);
   const wayBack = yield* wayBackOf(top, entries, taken, places);
   return {
@@ -29,7 +31,31 @@ export function* explainPath(
     ...(order && {
       order: `the same entries in another order would match: ${entryTexts(secrets, order).join(', ')}`,
     }),
+    ...sent,
   };
+}
+
+/** What of the entries is hardly what the proxy was meant to send. */
+function sentOtherwise(
+  top: RuleLevel,
+  secrets: Secrets | undefined,
+  entries: readonly Entry[],
+): Pick<PathExplanation, 'sent'> {
+  const command = shownEntries(secrets, entries)
+    .map(commandIn)
+    .find((found) => found !== undefined);
+  const cut = withoutQueries(top, entries);
+  const texts = [
+    ...(cut === undefined
+      ? []
+      : [
+          `without the query of its path it would match: ${entryTexts(secrets, cut).join(', ')}; Envoy sends :path with the query`,
+        ]),
+    ...(command === undefined
+      ? []
+      : [`the proxy has sent ${JSON.stringify(command)} as it is written, not its value`]),
+  ];
+  return texts.length === 0 ? {} : { sent: texts.join('; ') };
 }
 
 export function* explainUnknownDomain(
@@ -61,8 +87,11 @@ export function entryTexts(
   secrets: Secrets | undefined,
   entries: readonly Entry[],
 ): readonly string[] {
-  const shown = secrets === undefined ? entries : redactedEntries(secrets, entries);
-  return shown.map(({ key, value }) => `${key}=${value}`);
+  return shownEntries(secrets, entries).map(({ key, value }) => `${key}=${value}`);
+}
+
+function shownEntries(secrets: Secrets | undefined, entries: readonly Entry[]): readonly Entry[] {
+  return secrets === undefined ? entries : redactedEntries(secrets, entries);
 }
 
 /** `stop` is undefined when a limit was met. */

@@ -51,6 +51,8 @@ export interface PathExplanation {
   readonly noLimit?: NoLimit;
   /** Another order of the entries that meets a limit. */
   readonly order?: string;
+  /** A value that is hardly what the proxy was meant to send: a path with its query where the rule has none. */
+  readonly sent?: string;
 }
 
 /** Where a value's limit comes from: `limits_from` of its rule. */

@@ -23,7 +23,8 @@ export function explanationText(explanation: Explanation): string {
 
 /** One descriptor: its path, then its limit or why there is none. */
 export function descriptorLines(descriptor: DescriptorExplanation): readonly string[] {
-  const { entries, path, limit, metric, counter, ifAsked, noLimit, order, notes } = descriptor;
+  const { entries, path, limit, metric, counter, ifAsked, noLimit, order, sent, notes } =
+    descriptor;
   const below = [
     ...(limit === undefined ? [] : [limitLine(limit)]),
     ...(metric === undefined ? [] : [`metric ${metric}`]),
@@ -31,7 +32,7 @@ export function descriptorLines(descriptor: DescriptorExplanation): readonly str
     ...(ifAsked === undefined ? [] : [askedLine(ifAsked)]),
     ...(noLimit === undefined ? [] : [`no limit: ${noLimit.reason}: ${noLimit.hint}`]),
     ...(noLimit?.also === undefined ? [] : ["the request's own limit is ignored"]),
-    ...(order === undefined ? [] : [order]),
+    ...[order, sent].filter((text) => text !== undefined),
     ...(notes ?? []),
   ];
   return [

@@ -30,6 +30,9 @@ descriptors:
         rate_limit: { unit: day, requests_per_unit: 100 }
   - key: order
     rate_limit: { unit: minute, unit_multiplier: 5, requests_per_unit: 60, algorithm: gcra, burst: 9 }
+  - key: order
+    value: /top
+    rate_limit: { unit: day, requests_per_unit: 1 }
 `;
 
 type Pairs = readonly (readonly [key: string, value: string])[];
@@ -146,6 +149,14 @@ it('says a limit that is more than hits per unit in words', async () => {
   await steps(page)
     .filter({ hasText: /^60 per 5 minutes, bursts of 9/ })
     .waitFor();
+});
+
+it('says that a path has a query, without which another rule would match', async () => {
+  const { service } = await startWith();
+  const { page } = await openDashboard(`${service.debug}/ui`);
+  await page.locator('#dot[data-state=good]').waitFor();
+  await explain(page, 'shop', 'order=/top?x');
+  await page.getByText('without the query of its path it would match: order=/top').waitFor();
 });
 
 it('takes a hot key by keyboard, and moves to the answer', async () => {

@@ -210,6 +210,15 @@ describe('a problem as the body', () => {
     expect(textOf(responseHeaders).at(-1)).toBe('Content-Type: application/problem+json');
   });
 
+  it('leaves its content type to the proxy where it is untyped', async () => {
+    const { rawBody, responseHeaders } = await decide(['hour=a'], {
+      policies: { problemBody: true, untypedBody: true },
+      after: [1_001],
+    });
+    expect(rawBody).toContain('"1000-per-hour"');
+    expect(textOf(responseHeaders).join()).not.toMatch(/content-type/i);
+  });
+
   it('is not sent with an answer that is OK', async () => {
     const { rawBody, responseHeaders } = await decide(['second=a'], { ...withBody, after: [1] });
     expect(rawBody).toBeUndefined();

@@ -148,7 +148,7 @@ const CASES: readonly Case[] = [
   ['LIMIT_RETRY_AFTER', false, 'on', true, 'true'],
   ['LIMIT_RESET_JITTER', 0, '100', 100, '101'],
   ['LIMIT_NEAR_HEADER', undefined, 'x-near', 'x-near', 'x near'],
-  ['LIMIT_BODY', 'off', 'problem', 'problem', 'json'],
+  ['LIMIT_BODY', 'off', 'untyped-problem', 'untyped-problem', 'json'],
 
   ['BACKEND_TYPE', undefined, 'REDIS', 'kvstore', 'postgres'],
   ['MEMORY_MAX_KEYS', 1_000_000, '1_000', 1_000, '0'],

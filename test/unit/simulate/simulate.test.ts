@@ -185,6 +185,24 @@ describe('ratelimit-simulate', () => {
     ]);
   });
 
+  it('says of a descriptor without a limit that it has the query of a path', async () => {
+    const rules = directory(
+      'rules',
+      'domain: shop\ndescriptors: [{ key: path, value: /a, rate_limit: { unit: day, requests_per_unit: 1 } }]\n',
+    );
+    const { unmatched } = await report(
+      [line(1, 'path=/a'), line(2, 'path=/a?x')],
+      ['-config_dir', rules],
+    );
+    expect(unmatched).toEqual([
+      expect.objectContaining({
+        hint: expect.stringContaining(
+          'without the query of its path it would match: path=/a;',
+        ) as string,
+      }),
+    ]);
+  });
+
   it('uses the clock of the log: the next minute begins anew, and a late line stands in its place', async () => {
     const rules = directory('rules', RULES(2));
     const log = [

@@ -149,6 +149,55 @@ describe('the path of a descriptor', () => {
     expect(explain('a=1,c=2').order).toBeUndefined();
   });
 
+  describe('whose path has a query', () => {
+    const PATHS: readonly RuleSketch[] = [
+      { key: 'path', value: '/login', limit },
+      { key: 'path', value: '/search?q=*', limit },
+      { key: 'user', rules: [{ key: 'path', value: '/login', limit }, { key: 'path' }] },
+      { key: 'page', limit, rules: [{ key: 'path', value: '/a', limit }] },
+      { key: 'page', value: '/top', limit },
+    ];
+    const remark = (match: string) =>
+      `without the query of its path it would match: ${match}; Envoy sends :path with the query`;
+
+    it.each([
+      ['path=/login?x', 'path=/login'],
+      ['path=/login?x?y', 'path=/login'],
+      ['path=/login?', 'path=/login'],
+      ['user=ann,path=/login?x', 'user=ann, path=/login'],
+      // The rule for any value meets it: a limit applies, which is not the one that was meant.
+      ['page=/top?x', 'page=/top'],
+      ['page=/top?x,path=/a?y', undefined],
+      ['page=1,path=/a?y', 'page=1, path=/a'],
+    ])('says of %j that it would match %j without it', (text, match) => {
+      expect(explain(text, PATHS).sent).toBe(match && remark(match));
+    });
+
+    it.each(['path=/login', 'path=login?x', 'path=/other?x', 'path=/search?q=1', 'page=/other?x'])(
+      'says nothing of %j, where its rule is the same or there is none',
+      (text) => {
+        expect(explain(text, PATHS)).not.toHaveProperty('sent');
+      },
+    );
+  });
+
+  it.each([
+    ['user=%REQ(x-user)%', '"%REQ(x-user)%"'],
+    ['user=a-%REQ(:path?x-path):10%-b', '"%REQ(:path?x-path):10%"'],
+    ['plan=free,ip=%DOWNSTREAM_REMOTE_ADDRESS%', '"%DOWNSTREAM_REMOTE_ADDRESS%"'],
+  ])('says of %j that the proxy has sent %s as text', (text, command) => {
+    expect(explain(text).sent).toBe(
+      `the proxy has sent ${command} as it is written, not its value`,
+    );
+  });
+
+  it.each(['user=50%', 'user=a%2Fb%2Fc', 'user=%REQ(x-user)', 'user=%%'])(
+    'takes %j for a plain value',
+    (text) => {
+      expect(explain(text)).not.toHaveProperty('sent');
+    },
+  );
+
   it('lists at most twenty names, nearest first, and compares no huge ones', () => {
     const many = Array.from({ length: 30 }, (_, at) => ({ key: `key${String(at)}`, limit }));
     expect(explain('key25x=1', many).noLimit?.names).toHaveLength(20);

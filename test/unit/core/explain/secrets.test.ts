@@ -66,6 +66,12 @@ describe('explanations of secret values', () => {
   });
 });
 
+it('explanations hold nothing of a value that looks like a command of a proxy', () => {
+  expect(JSON.stringify(explain({ api_key: '%REQ(plain-unmatched)%' }))).not.toMatch(
+    /plain-unmatched/,
+  );
+});
+
 it('lists rules of secret values by their tokens', () => {
   expect([...listRules(rules, 0, 10)].map((rule) => rule?.path.join())).toEqual([
     `api_key=${token('in-file')}`,

@@ -27,6 +27,16 @@ it('prints the rules that were passed over below the level that they stand on', 
   ]);
 });
 
+it('prints what the proxy has hardly meant to send below the reason', () => {
+  const lines = descriptorLines({
+    entries: ['path=/a?x'],
+    path: [],
+    noLimit: { reason: 'no_entry_for_value', hint: 'none' },
+    sent: 'it has a query',
+  });
+  expect(lines).toEqual(['path=/a?x', '  no limit: no_entry_for_value: none', '  it has a query']);
+});
+
 it('prints what is left of each limit, what is open and held, and blocks', () => {
   const counter = {
     key: '{c:d_k_v~1}~c',

@@ -1,0 +1,42 @@
+import type { Entry } from '../model';
+import { findNode } from '../rules/match';
+import type { RuleLevel, RuleNode } from '../rules/rules';
+
+/** A command of Envoy's access log, bounded so that a long value takes time in proportion. */
+const COMMAND = /%[A-Z][A-Z_]{2,40}(?:\([^()%]{0,80}\))?(?::\d{1,4})?%/;
+
+/**
+ * The entries without the queries of their paths, where they meet a limit of another rule then. `:path` of Envoy has the query, so
+ * that `/login?x=1` is not `/login`.
+ */
+export function withoutQueries(
+  top: RuleLevel,
+  entries: readonly Entry[],
+): readonly Entry[] | undefined {
+  const cut = entries.map(withoutQuery);
+  if (cut.every((entry, at) => entry === entries[at])) return undefined;
+  const leaf = leafOf(top, cut);
+  return leaf?.limit === undefined || leaf === leafOf(top, entries) ? undefined : cut;
+}
+
+function withoutQuery(entry: Entry): Entry {
+  const { key, value } = entry;
+  const end = value.startsWith('/') ? value.indexOf('?') : -1;
+  return end === -1 ? entry : { key, value: value.slice(0, end) };
+}
+
+/** The command in an entry that the proxy sent as it is written, not what it stands for. */
+export function commandIn({ value }: Entry): string | undefined {
+  return COMMAND.exec(value)?.[0];
+}
+
+/** The rule that the last of the entries meets. */
+export function leafOf(top: RuleLevel, entries: readonly Entry[]): RuleNode | undefined {
+  let level: RuleLevel | undefined = top;
+  let node: RuleNode | undefined;
+  for (const { key, value } of entries) {
+    node = level === undefined ? undefined : findNode(level, key, value);
+    level = node?.children;
+  }
+  return node;
+}
