@@ -26,8 +26,8 @@ export const NO_KEYS: readonly string[] = [
 ].map((number) => `${NO_KEY}:${String(number)}`);
 
 /**
- * Asks by EXPIRE for keys that do not exist, which every proxy knows and none answers by itself. Rejects where nobody is there who
- * counts: the Redis behind a proxy, a master, a server and not a sentinel. What is answered besides says nothing of what comes.
+ * Asks by EXPIRE for keys that do not exist, which proxies know and do not answer themselves. Rejects where the other side cannot
+ * count: a proxy without its Redis, a replica, a sentinel. Other answers say nothing of what comes.
  */
 export async function askServer(
   client: Redis,
@@ -36,7 +36,7 @@ export async function askServer(
   const keys = isClusterNode ? [NO_KEY] : NO_KEYS;
   const answers = await Promise.all(keys.map((key) => refusalOf(client.call('EXPIRE', key, '1'))));
   const refusals = answers.filter((answer) => answer !== undefined);
-  // One shard of several that is away is no reason to leave the others.
+  // Where one shard of several does not answer, the others are used.
   if (refusals.length === keys.length) await refuseAway(client, refusals, typeSetting);
   return {
     expireRefused: refusals.find(isCommandForbidden),
@@ -54,9 +54,7 @@ async function refuseAway(
   if (fault?.startsWith('READONLY') === true)
     throw new WrongKindError('replica', typeSetting, fault);
   if (fault !== undefined)
-    throw new AwayError(
-      isRedisAway(fault) ? `the Redis behind the proxy is away: ${fault}` : fault,
-    );
+    throw new AwayError(isRedisAway(fault) ? `the proxy cannot reach its Redis: ${fault}` : fault);
   const [unknown] = refusals.filter((answer) => /^ERR unknown command/i.test(answer));
   if (unknown === undefined) return;
   const role: unknown = await client.call('ROLE').catch(() => undefined);

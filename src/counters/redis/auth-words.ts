@@ -1,4 +1,4 @@
-/** What servers say of AUTH in sentences of their own: a word in them that is also the password is no secret. */
+/** What servers say of AUTH in sentences of their own: they tell nothing of a password that is a word in them. */
 const SENTENCES = [
   /^WRONGPASS invalid username-password pair(?: or user is disabled\.?)?$/,
   /^NOAUTH Authentication required\.?$/,

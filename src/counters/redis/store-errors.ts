@@ -85,7 +85,7 @@ export function isAboutKeys(answer: string): boolean {
 const REDIS_AWAY =
   /^(?:upstream (?:failure|protocol error)|no upstream host|ERR (?:Connection (?:refused|timed out|reset by peer)|No route to host|Network is unreachable|Broken pipe))$/;
 
-/** A proxy is there, and the Redis behind it is not. */
+/** A proxy answers in place of its Redis. */
 export function isRedisAway(answer: string): boolean {
   return REDIS_AWAY.test(answer);
 }

@@ -15,7 +15,7 @@ function adviceFor(kind: WrongKind, setting: TypeSetting = 'KVSTORE_TYPE'): stri
   return ADVICE[kind]((type) => `${setting}=${type} (${older}=${type})`);
 }
 
-/** Something answers, and nobody is there who counts. */
+/** The other side answers, and cannot count. */
 export class AwayError extends Error {}
 
 /** The server is not what the settings say, and cannot count. */
