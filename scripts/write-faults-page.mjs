@@ -17,6 +17,7 @@ const FILES = [
   'redis-other-answers',
   'redis-operator-answers',
   'redis-cluster-answers',
+  'redis-behind-envoy',
   'memcached',
   'memcached-answers',
   'outage-policies',

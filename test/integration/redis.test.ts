@@ -76,6 +76,19 @@ describe('who we are', () => {
     expect(counters.states).toEqual([false]);
   });
 
+  it.each(['a', 'err', 'user', 'WRONGPASS'])(
+    'leaves the words of the server as they are where the password is %s',
+    async (password) => {
+      const server = await start(options, { password: PASSWORD });
+      const auth = { username: undefined, password };
+      const counters = runRedisCounters({ address: server.address, auth });
+      await eventually(() => {
+        const reason = 'WRONGPASS invalid username-password pair or user is disabled.';
+        expect(counters.events).toContainEqual(expect.objectContaining({ reason }));
+      });
+    },
+  );
+
   it('does not repeat the password after a server that does', async () => {
     const server = await start({ settings: [['rename-command', 'AUTH', '']] });
     const auth = { username: undefined, password: 'topsecret' };

@@ -60,6 +60,18 @@ export interface PlayedCommand {
   readonly alike?: readonly Pick<PlayedCommand, 'is' | 'act'>[];
 }
 
+/** A row of which nothing is logged, and one of its MOVED, which tells that a single server is one of several. */
+export function splitMoved(row: PlayedCommand): readonly PlayedCommand[] {
+  const [moved, others] = [true, false].map((is) =>
+    row.answers.filter((answer) => answer.startsWith('MOVED') === is),
+  ) as [string[], string[]];
+  if (moved.length === 0 || row.says !== undefined) return [row];
+  return [
+    { ...row, answers: others },
+    { ...row, answers: moved, says: /KVSTORE_TYPE=cluster/ },
+  ];
+}
+
 const UNKNOWN = 'ratelimit.service.call.should_rate_limit.store_unknown_outcome';
 
 /** A test whose name is the row in docs/faults.md. Each server plays its share of the answers. */

@@ -34,6 +34,21 @@ export const OF_KEYS = [
   'ERR increment or decrement would overflow',
 ] as const;
 
+/** A user may not touch a key, in the words of a command and of two releases inside a script. */
+export const FORBIDDEN_KEY =
+  'NOPERM this user has no permissions to access one of the keys used as arguments';
+export const FORBIDDEN_KEY_INSIDE = [
+  "ERR The user executing the script can't access at least one of the keys mentioned in the command arguments",
+  'ERR ACL failure in script: No permissions to access a key',
+] as const;
+
+/** What proxies answer in place of a Redis that is away: two answers of Envoy, one of twemproxy. */
+export const REDIS_AWAY = [
+  'upstream failure',
+  'no upstream host',
+  'ERR Connection refused',
+] as const;
+
 /** Errors of a server that takes no scripts. */
 export const NO_SCRIPTS = [
   NO_PERMISSION,

@@ -27,6 +27,8 @@ export interface TransportsDeps {
   readonly health: Snapshot<HealthStatus<string>>;
   readonly components: readonly string[];
   readonly notCounted: NotCounted;
+  /** What mends a component that is down; undefined: nothing is known. */
+  readonly advice: (() => ReadonlyMap<string, string>) | undefined;
   readonly checks: Snapshot<CheckSet | undefined>;
   readonly registry: Registry;
   /** Undefined: the gRPC port speaks plain HTTP/2. */
@@ -60,7 +62,8 @@ export function createTransports(settings: Settings, deps: TransportsDeps) {
   );
   const http = createHttpTransport(
     {
-      ...{ health, components, notCounted: deps.notCounted, statistics: registry, tracer },
+      ...{ health, components, notCounted: deps.notCounted, advice: deps.advice },
+      ...{ statistics: registry, tracer },
       check: settings.check.config === undefined ? undefined : toCheckDeps(settings, deps),
     },
     { ...servers.http, bounds, limits },

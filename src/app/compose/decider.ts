@@ -86,7 +86,10 @@ export function createDecider(settings: Settings, deps: DeciderDeps, ports: Owne
   showRulesWithoutScripts(store.scriptStores ?? [], { rules, statistics: registry });
   const live = createLiveView({ ...deps, rules }, toDecisionOptions(settings));
   const notCounted = createNotCounted(settings.health, ports.health, store);
-  const transports = createTransports(settings, { ...deps, ...ports, tracer, notCounted });
+  const transports = createTransports(settings, {
+    ...{ ...deps, ...ports, tracer, notCounted },
+    advice: store.misplaced,
+  });
   // Without statistics: those are of BACKEND_TYPE=memory only.
   const localCounters = createMemoryCounters(
     { clock },

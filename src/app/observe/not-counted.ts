@@ -14,14 +14,16 @@ const REASONS: Readonly<Record<string, string>> = {
 export function createNotCounted(
   { needsStoreConnection }: HealthSettings,
   health: Snapshot<ServiceHealth>,
-  store: Pick<CounterStore, 'hanging'>,
+  store: Pick<CounterStore, 'hanging' | 'misplaced'>,
 ): NotCounted {
   const ofStore = needsStoreConnection
     ? 'a connection is open'
     : 'KVSTORE_HEALTH_CHECK_ACTIVE_CONNECTION=false';
   return () => {
     const { down, ignored } = health.current;
-    const names = [...ignored, ...(store.hanging?.() ?? [])].filter((name) => !down.includes(name));
+    const misplaced = store.misplaced?.().keys() ?? [];
+    const all = [...ignored, ...(store.hanging?.() ?? []), ...misplaced];
+    const names = all.filter((name) => !down.includes(name));
     return new Map(names.map((name) => [name, REASONS[name] ?? ofStore]));
   };
 }

@@ -11,7 +11,7 @@ export interface TroublesDeps {
   readonly openOutages: OutageLog['open'];
   readonly rules: Pick<RulesActor, 'rules' | 'problems'>;
   readonly health: Pick<HealthActor, 'status' | 'connected' | 'components'>;
-  readonly store: Pick<StoreView, 'description' | 'whyAway'>;
+  readonly store: Pick<StoreView, 'description' | 'whyAway' | 'misplaced'>;
   readonly monotonicMs: () => number;
 }
 
@@ -20,6 +20,7 @@ const MAX_PROBLEMS = 3;
 const MAX_TEXT = 400;
 const NO_RULES = 'no rules';
 const CONNECTION = 'connection';
+const KIND = 'kind of store';
 
 const HEALTH_TEXTS: Readonly<Record<string, string>> = {
   start: 'starting: waiting for the rules or a store',
@@ -38,14 +39,31 @@ export function createTroubles(deps: TroublesDeps) {
     if (name === 'rules') return problemTexts(rules.problems());
     return reason === '' ? [] : [cut(reason)];
   };
+  const furtherOf = (name: string, reason: string): string => {
+    if (name === KIND) return reason;
+    return name === CONNECTION ? (store.whyAway() ?? '') : '';
+  };
   const textOf = (name: string, status: string): string => {
     if (name === CONNECTION) return `${store.description} is not connected`;
+    if (name === KIND)
+      return `${store.description} is not the kind of store that the settings name`;
     if (name === NO_RULES)
       return rules.rules.current === undefined
         ? 'No rules are loaded: every call is answered with an error'
         : 'The rules contain no domain: every call is answered OK';
     return `The health check fails: ${status}`;
   };
+
+  const listed = () => [
+    ...openOutages().map(({ name, reason: { lines, fields }, lastedMs }) => {
+      const text = capitalised(lines.failing);
+      return { name, text, details: detailsOf(name, reasonOf(fields)), lastedMs };
+    }),
+    ...others.list().map(({ name, reason, lastedMs }) => {
+      const details = detailsOf(name, furtherOf(name, reason));
+      return { name, text: textOf(name, reason), details, lastedMs };
+    }),
+  ];
 
   return {
     run$: merge(
@@ -71,16 +89,12 @@ export function createTroubles(deps: TroublesDeps) {
       ),
     ),
     /** What is wrong now, for people; names are `calls`, `counters`, `rules`, … */
-    list: () => [
-      ...openOutages().map(({ name, reason: { lines, fields }, lastedMs }) => {
-        const text = capitalised(lines.failing);
-        return { name, text, details: detailsOf(name, reasonOf(fields)), lastedMs };
-      }),
-      ...others.list().map(({ name, reason, lastedMs }) => {
-        const details = name === CONNECTION ? detailsOf(name, store.whyAway() ?? '') : [];
-        return { name, text: textOf(name, reason), details, lastedMs };
-      }),
-    ],
+    list: () => {
+      const advice = [...(store.misplaced?.() ?? [])].map(([name, text]) => `${name}: ${text}`);
+      // Of one that is not connected the reason says the same.
+      note(advice.length === 0 || !health.connected.current, KIND, advice.join('; '));
+      return listed();
+    },
   };
 }
 

@@ -32,3 +32,10 @@ export function describeMemcached(nodes: NodeList): string {
 export function describeSplit(others: string, perSecond: string): string {
   return `${others}, limits per second in ${perSecond}`;
 }
+
+/** Of each store what there is to say. */
+export function byName(
+  all: readonly (readonly [name: string, text: string | undefined])[],
+): ReadonlyMap<string, string> {
+  return new Map(all.filter((one): one is readonly [string, string] => one[1] !== undefined));
+}

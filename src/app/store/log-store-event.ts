@@ -66,6 +66,12 @@ const REDIS: Readonly<Record<RedisEvent['kind'], Notice | Recovery | Parting | F
     ended: (store) => `the clocks of this machine and of the store at ${store} agree again`,
   },
   'clock-agrees': { ends: ['clock'] },
+  misplaced: {
+    outage: 'kind',
+    failing: (store) => `the store at ${store} is not the kind of store that the settings name`,
+    ended: (store) => `the store at ${store} is the kind of store that the settings name`,
+  },
+  placed: { ends: ['kind'] },
   'scripts-needed': {
     level: 'warn',
     text: (store) =>
@@ -159,7 +165,13 @@ const MEMCACHED: Readonly<Record<MemcachedEvent['kind'], Notice | Recovery | Par
 /** Logs the events of a Redis store; `store` is its address, reasons hold no credential. */
 export function logRedisEvent(logger: Logger, outages: OutageLog, event: RedisEvent): void {
   const { kind, ...about } = event;
-  logEvent(REDIS[kind], logger, outages, about);
+  if (event.kind !== 'misplaced') {
+    logEvent(REDIS[kind], logger, outages, about);
+    return;
+  }
+  const { store, reason, isUsed } = event;
+  // What is refused for it is unreachable, with the same reason.
+  if (isUsed) logEvent(REDIS.misplaced, logger, outages, { store, reason });
 }
 
 /** Logs the events of memcached nodes; `store` is a node's address or the SRV record. */
@@ -172,7 +184,10 @@ function logEvent(
   entry: Notice | Recovery | Parting | Failing,
   logger: Logger,
   outages: OutageLog,
-  { store, ...fields }: { readonly store: string; readonly hits?: number },
+  {
+    store,
+    ...fields
+  }: { readonly store: string; readonly reason?: string; readonly hits?: number },
 ): void {
   if ('parts' in entry) {
     for (const part of entry.silently ?? []) outages.gone(`${part} ${store}`);

@@ -9,6 +9,7 @@ import type {
   RedisCountersOptions,
   RedisEvent,
 } from '../../counters/redis/options';
+import type { TypeSetting } from '../../counters/redis/wrong-kind';
 import type { ReadFields } from '../../counters/limits-from/create-limits-from';
 import type { PublishInvalidation } from '../../counters/with-over-limit-cache';
 import { withPipelineWindow } from '../../counters/with-pipeline-window';
@@ -35,6 +36,7 @@ interface RedisStoreNames {
   readonly name: string;
   /** Before all others of its own. */
   readonly prefix: string;
+  readonly typeSetting: TypeSetting;
 }
 
 export type RedisStore = ReturnType<typeof openRedisStore>;
@@ -42,18 +44,21 @@ export type RedisStore = ReturnType<typeof openRedisStore>;
 /** A store in Redis with its breaker; a cluster has one for each node: the others are asked while one hangs. */
 export function openRedisStore(
   store: StoreSettings,
-  { name, prefix }: RedisStoreNames,
+  { name, prefix, typeSetting }: RedisStoreNames,
   settings: Settings,
   deps: RedisStoreDeps,
 ) {
   const { createRedisCounters, createRedisWriter, listOpen } = lazy.redis();
   const last = createLastFailure();
+  let advice: string | undefined;
   const onEvent = (event: RedisEvent): void => {
     last.note(event);
+    if (event.kind === 'misplaced') advice = event.advice;
+    else if (event.kind === 'placed') advice = undefined;
     if (event.kind === 'left') breakers.forget(`Redis at ${event.store}`);
     logRedisEvent(deps.logger, deps.outages, event);
   };
-  const options = toRedisOptions(store, prefix);
+  const options = { ...toRedisOptions(store, prefix), typeSetting };
   const isCluster = store.address.kind === 'cluster';
   const breakers = createBreakers(prefix, deps);
   const guardNode = (node: string) => breakers.breakerOf(`Redis at ${node}`).call;
@@ -103,6 +108,7 @@ export function openRedisStore(
     readFields,
     scripts: { prefix, lacksScripts: counters.lacksScripts },
     whyAway: last.whyAway,
+    misplaced: () => advice,
     hanging: () => (breakers.areOpen() ? [STORE] : []),
     description,
     claim: (claim: Claim) => claimText(counters, claim),

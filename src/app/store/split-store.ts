@@ -5,7 +5,7 @@ import { createPerSecondSplit } from '../../counters/per-second-split';
 import type { Logger } from '../../platform/logger/logger';
 import { splitOpen, splitReader } from './counter-readers';
 import { splitPublishing, splitWriter } from './counter-writers';
-import { describeSplit, PER_SECOND_STORE, STORE } from './describe-store';
+import { byName, describeSplit, PER_SECOND_STORE, STORE } from './describe-store';
 import type { RedisStore } from './redis-store';
 
 /** Two stores as one, which is connected while both are: each has counters that the other has not. */
@@ -39,6 +39,11 @@ export function splitStore(others: RedisStore, perSecond: RedisStore, logger: Lo
       ...others.hanging(),
       ...(perSecond.hanging().length > 0 ? [PER_SECOND_STORE] : []),
     ],
+    misplaced: () =>
+      byName([
+        [STORE, others.misplaced()],
+        [PER_SECOND_STORE, perSecond.misplaced()],
+      ]),
     whyAway: () => others.whyAway() ?? perSecond.whyAway(),
     claim: others.claim,
     noteVersions: others.noteVersions,

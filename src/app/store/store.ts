@@ -26,6 +26,7 @@ import { openLeases, type LeaseView } from './open-leases';
 import { memoryBounds } from './memory-bounds';
 import { createOutageLog, type OutageLog } from '../outage-log';
 import type { Actor } from '../actor';
+import { byName, STORE } from './describe-store';
 import { openMemcachedStore } from './memcached-store';
 import { openRedisStore } from './redis-store';
 import { splitStore } from './split-store';
@@ -37,6 +38,8 @@ export interface StoreView {
   readonly connections: StoreConnections;
   /** Why the store cannot be reached, with the address; undefined while it can or nothing is known. */
   readonly whyAway: () => string | undefined;
+  /** What mends a store that is not of the kind that the settings name, by its name in the health check; undefined: none can be. */
+  readonly misplaced?: (() => ReadonlyMap<string, string>) | undefined;
   /** One line for the start: where counters live. */
   readonly description: string;
 }
@@ -94,8 +97,16 @@ export interface CounterStoreDeps {
   readonly logger: Logger;
 }
 
-const REDIS = { name: 'redis', prefix: 'ratelimit.redis_pool' };
-const PER_SECOND = { name: 'redis_per_second', prefix: 'ratelimit.redis_per_second_pool' };
+const REDIS = {
+  name: 'redis',
+  prefix: 'ratelimit.redis_pool',
+  typeSetting: 'KVSTORE_TYPE',
+} as const;
+const PER_SECOND = {
+  name: 'redis_per_second',
+  prefix: 'ratelimit.redis_per_second_pool',
+  typeSetting: 'KVSTORE_PERSECOND_TYPE',
+} as const;
 
 /**
  * The store that the settings name, with a circuit breaker and the local cache before it. Its `run$` errors only when the
@@ -165,7 +176,11 @@ function chooseStore(settings: Settings, deps: StoreDeps): PlainStore {
   if (store === undefined) return memoryStore(memory, deps);
   const others = openRedisStore(store, REDIS, settings, deps);
   if (perSecondStore === undefined)
-    return { ...others, scriptStores: [{ ...others.scripts, counts: 'all' }] };
+    return {
+      ...others,
+      misplaced: () => byName([[STORE, others.misplaced()]]),
+      scriptStores: [{ ...others.scripts, counts: 'all' }],
+    };
   const perSecond = openRedisStore(perSecondStore, PER_SECOND, settings, deps);
   return splitStore(others, perSecond, deps.logger);
 }

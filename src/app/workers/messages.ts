@@ -78,6 +78,8 @@ export interface StoreState {
   /** By the name of the store in the health check. */
   readonly connected: ReadonlyMap<string, boolean>;
   readonly whyAway: string | undefined;
+  /** See `StoreView`. */
+  readonly misplaced: ReadonlyMap<string, string>;
 }
 
 /** How a worker knows its place; the owner sets these. */

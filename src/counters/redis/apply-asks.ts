@@ -4,7 +4,7 @@ import { scatter } from '../../core/batches/sub-batch';
 import { createReplyDraft, failedReply, finish } from '../../core/batches/reply-draft';
 import { encodeAsksCall, readAsksAnswer, type AsksCall, type AsksReply } from './asks-call';
 import { type RedisConnection } from './connection';
-import { isReplyError } from './handshake';
+import { isReplyError } from './reply-error';
 import { BUDGET_SCRIPTS } from './budgets/budget-script';
 import { readBudgetAnswer } from './budgets/budget-answer';
 import { encodeBudgetCall } from './budgets/budget-call';

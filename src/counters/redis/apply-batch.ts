@@ -5,7 +5,7 @@ import { type CounterBatch, type CounterReply, type Increment } from '../../core
 import { addByPipeline } from './add-by-pipeline';
 import { applyAsks, OF_BUDGETS, OF_KINDS } from './apply-asks';
 import { type RedisConnection } from './connection';
-import { isReplyError } from './handshake';
+import { isReplyError } from './reply-error';
 import { addByScript } from './script';
 import { type Sending } from './sending';
 import { isAboutKeys, isScriptsRefused } from './store-errors';

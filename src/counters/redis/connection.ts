@@ -3,18 +3,28 @@ import { StoreError } from '../../core/errors';
 import { type Clock } from '../../core/ports';
 import { toReason } from '../../platform/errors';
 import { type AsksReply } from './asks-call';
-import { isReplyError } from './handshake';
+import { isReplyError } from './reply-error';
+import { askServer, type ServerAnswers } from './ask-server';
 import { createBatchesInFlight } from './in-flight';
 import { type Scripts } from './lua';
+import { AwayError, isOfCluster } from './wrong-kind';
 import { createRecentKeys } from './recent-keys';
-import { isWrongServer, toAnswerError, toLostError, toTimeoutError } from './store-errors';
+import {
+  isRedisAway,
+  isWrongServer,
+  toAnswerError,
+  toLostError,
+  toTimeoutError,
+} from './store-errors';
 
 export interface ConnectionDeps {
   readonly store: string;
   readonly monotonicMs: () => number;
   readonly onScriptsRefused: (reason: string) => void;
-  /** Why a new connection may not EXPIRE; undefined: it may. */
-  readonly onExpire: (refused: string | undefined) => void;
+  /** What the server said when it was asked about keys that no counter has. */
+  readonly onAnswers: (answers: ServerAnswers) => void;
+  /** A server that was taken for the only one left a counter to another node of its cluster. */
+  readonly onMoved: (answer: string) => void;
   /** The time of day of this process; undefined: it is not compared with the server's. */
   readonly clock?: Clock | undefined;
   /** A call of a script of kinds that look has been answered; `sentSeconds`: by `clock`. */
@@ -47,6 +57,9 @@ export function createConnection(client: Redis, deps: ConnectionDeps, options: C
   let lastFault: string | undefined;
   let isRetired = false;
   let hasServed = false;
+  let isAskingBehind = false;
+  // Of its nodes a script gets keys of several slots.
+  const isClusterNode = !options.scripts.isDeclaringKeys;
   let resolveRetired: (reason: string) => void = () => undefined;
   const retired = new Promise<string>((resolve) => {
     resolveRetired = resolve;
@@ -98,11 +111,29 @@ export function createConnection(client: Redis, deps: ConnectionDeps, options: C
     if (inFlight.size === 0) quit();
   };
 
+  const leave = (reason: string): void => {
+    retire(reason);
+    onServerFault(reason);
+  };
+
+  /** Of several shards behind a proxy one may be away; the connection is left when all are. */
+  const askBehindProxy = async (): Promise<void> => {
+    if (isAskingBehind || isRetired) return;
+    isAskingBehind = true;
+    try {
+      await askServer(client, { isClusterNode });
+    } catch (error) {
+      if (error instanceof AwayError) leave(error.message);
+    } finally {
+      isAskingBehind = false;
+    }
+  };
+
   const readAnswer = (answer: string): StoreError => {
     const error = toAnswerError(store, answer);
-    if (!isWrongServer(answer)) return error;
-    retire(answer);
-    onServerFault(answer);
+    if (isRedisAway(answer)) void askBehindProxy();
+    else if (!isClusterNode && isOfCluster(answer)) deps.onMoved(answer);
+    if (isWrongServer(answer)) leave(answer);
     return error;
   };
 

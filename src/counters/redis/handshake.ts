@@ -1,17 +1,19 @@
-import { type Redis, ReplyError } from 'ioredis';
+import { type Redis } from 'ioredis';
 import { toReason } from '../../platform/errors';
 import { type Credentials } from '../../platform/env-table/credentials';
 import { type Script } from './lua';
-import { isCommandForbidden, isLackOfScripts, isWrongServer } from './store-errors';
+import { withoutPassword } from './auth-words';
+import { isReplyError } from './reply-error';
+import { isLackOfScripts, isWrongServer } from './store-errors';
+import { askServer, type ServerAnswers } from './ask-server';
+import { type TypeSetting } from './wrong-kind';
 
 /** What a server lets a connection do, and how far it is. */
-export interface Capabilities {
+export interface Capabilities extends ServerAnswers {
   /** From the first that was sent to its answer. */
   readonly roundTripMs: number;
   /** Why no scripts are used although they were wanted; undefined when there is no such reason. */
   readonly scriptsRefused: string | undefined;
-  /** The words in which the server forbids EXPIRE, without which counters have no end; undefined when it does not. */
-  readonly expireRefused: string | undefined;
 }
 
 export interface HandshakeDeps {
@@ -27,10 +29,9 @@ export interface HandshakeOptions {
   /** What EVAL is asked besides; whoever refuses it fails the handshake. */
   readonly question?: readonly string[] | undefined;
   readonly mustBeMaster: boolean;
+  readonly isClusterNode: boolean;
+  readonly typeSetting?: TypeSetting | undefined;
 }
-
-/** No counter has this name: theirs end in a number, `~g` or `~s`. */
-const NO_KEY = 'weir:no-key';
 
 /** The connection ended when it was asked for a script: twemproxy does so at commands that it does not know. */
 export class ClosedOnScript extends Error {
@@ -38,29 +39,55 @@ export class ClosedOnScript extends Error {
 }
 
 /**
- * Makes a new connection ready for use, in two round trips: a server may be far away. By the first it authenticates, selects the
- * database and sees that the server serves (PING is refused while it loads, waits for its master or wants a password); by the
- * second it loads the script, at which some proxies close. Loading by an EVAL without keys tells other proxies too: those that
- * pass a script on to the shard of its first key, which would count in the wrong place, refuse one that has none.
+ * Makes a new connection ready for use, in two round trips: a server may be far away. By the first it authenticates and sees that
+ * something serves (PING is refused while a server loads, waits for its master or wants a password); by the second it selects the
+ * database, asks what only a Redis answers, since a proxy answers PING by itself, and loads the script, at which some proxies
+ * close. Loading by an EVAL without keys tells other proxies too: those that pass a script on to the shard of its first key, which
+ * would count in the wrong place, refuse one that has none.
  */
 export async function shakeHands(
   { client, monotonicMs }: HandshakeDeps,
-  { auth, database, script, question, mustBeMaster }: HandshakeOptions,
+  options: HandshakeOptions,
 ): Promise<Capabilities> {
+  const { auth, database, script, question, mustBeMaster } = options;
   const sentMs = monotonicMs();
   await allOf([
     auth && authenticate(client, auth),
-    database !== 0 && selectDatabase(client, database),
+    database !== 0 && refuseSharedConnection(client, database),
     ping(client),
     mustBeMaster && checkRole(client),
-  ]);
+  ]).catch(nameProtocol);
   const roundTripMs = monotonicMs() - sentMs;
-  const [scriptsRefused, expireRefused] = await allOf([
+  const [, scriptsRefused, answers] = await allOf([
+    database !== 0 && selectDatabase(client, database),
     script && loadScript(client, script),
-    askForExpire(client),
+    askServer(client, options),
     question && client.call('EVAL', ...question),
   ]);
-  return { roundTripMs, scriptsRefused, expireRefused };
+  return { ...answers, roundTripMs, scriptsRefused };
+}
+
+/** Envoy's redis_proxy with `protocol_version: RESP3` answers nothing before HELLO 3. */
+function nameProtocol(error: unknown): never {
+  if (!toReason(error).startsWith('NOPROTO')) throw error;
+  throw new Error(
+    `it takes RESP3 alone, and this service speaks RESP2: remove protocol_version from Envoy's redis_proxy (${toReason(error)})`,
+  );
+}
+
+/**
+ * Envoy's redis_proxy passes SELECT on to a connection that all its callers share: they would change to the database too, and all
+ * would be back in database 0 when that connection is lost. It says who it is.
+ */
+async function refuseSharedConnection(client: Redis, database: number): Promise<void> {
+  const answer = await client.call('HELLO').catch((error: unknown) => {
+    if (!isReplyError(error)) throw error;
+    return undefined;
+  });
+  if (!Array.isArray(answer) || !answer.includes('envoy-redis-proxy')) return;
+  throw new Error(
+    `it is Envoy's redis_proxy, where selecting database ${String(database)} would move all its callers: leave the database out`,
+  );
 }
 
 /** Waits for the answers of one round trip; rejects as the first of them that failed. */
@@ -89,8 +116,10 @@ export async function authenticate(
   try {
     await client.call('AUTH', args);
   } catch (error) {
-    // A server that does not know AUTH repeats its arguments.
-    throw new Error(toReason(error).replaceAll(password, '***'));
+    const isAnswer = isReplyError(error);
+    throw new Error(
+      isAnswer ? toReason(withoutPassword(error.message, password)) : toReason(error),
+    );
   }
 }
 
@@ -122,17 +151,6 @@ async function checkRole(client: Redis): Promise<void> {
   if (role !== 'master') throw new Error(`it is a ${role}, not the master`);
 }
 
-/** Asked with a key that does not exist; what is answered besides a lack of the right says nothing of what comes. */
-async function askForExpire(client: Redis): Promise<string | undefined> {
-  try {
-    await client.call('EXPIRE', NO_KEY, '1');
-    return undefined;
-  } catch (error) {
-    if (!isReplyError(error)) throw error;
-    return isCommandForbidden(error.message) ? toReason(error) : undefined;
-  }
-}
-
 async function loadScript(client: Redis, { source, sha }: Script): Promise<string | undefined> {
   const [loading, calling] = await Promise.all([
     refusalOf(client.call('EVAL', source, '0')),
@@ -153,8 +171,4 @@ async function refusalOf(answer: Promise<unknown>): Promise<Error | undefined> {
     if (!isReplyError(error)) throw new ClosedOnScript(toReason(error));
     return error;
   }
-}
-
-export function isReplyError(error: unknown): error is Error {
-  return error instanceof (ReplyError as typeof Error);
 }

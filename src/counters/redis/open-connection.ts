@@ -13,6 +13,7 @@ import {
 import { ClosedOnScript, shakeHands, toKeysQuestion, type Capabilities } from './handshake';
 import { CLUSTER_SCRIPTS, SCRIPTS, type Script, type Scripts } from './lua';
 import { type NodeOptions, type RedisAddress } from './options';
+import { WrongKindError } from './wrong-kind';
 
 /**
  * One client is one connection: it never connects again and never sends a command twice. What was
@@ -32,14 +33,19 @@ const ONE_CONNECTION = {
   protocol: 2,
 } as const satisfies RedisOptions;
 
+interface TakesNode {
+  /** Whether a single server may be a node of a cluster that has others; otherwise that rejects. Default: yes. */
+  readonly takesNodeOfCluster?: boolean;
+}
+
 /** Connects and makes ready; rejects with an error whose message says why that failed. */
 export async function openConnection(
   deps: ConnectionDeps,
-  options: NodeOptions & Attempt,
+  options: NodeOptions & Attempt & TakesNode,
 ): Promise<RedisConnection> {
   const { scripts: isWanted = true, timeoutMs } = options;
   const scripts = scriptsOf(options);
-  const { client, roundTripMs, scriptsRefused, expireRefused } = await connect(
+  const { client, roundTripMs, scriptsRefused, ...answers } = await connect(
     deps,
     options,
     isWanted ? scripts.add : undefined,
@@ -49,7 +55,7 @@ export async function openConnection(
   });
   const usesScripts = isWanted && scriptsRefused === undefined;
   if (scriptsRefused !== undefined) deps.onScriptsRefused(scriptsRefused);
-  deps.onExpire(expireRefused);
+  deps.onAnswers(answers);
   return createConnection(client, deps, { timeoutMs, roundTripMs, usesScripts, scripts });
 }
 
@@ -86,15 +92,23 @@ type Clock = Pick<ConnectionDeps, 'monotonicMs'>;
 
 async function connect(
   { monotonicMs }: Clock,
-  options: NodeOptions & Attempt,
+  options: NodeOptions & Attempt & TakesNode,
   script: Script | undefined,
   question?: readonly string[],
 ): Promise<Capabilities & { readonly client: Redis }> {
-  const { mustBeMaster = false, database = 0 } = options;
+  const { mustBeMaster = false, isClusterNode = false, database = 0, typeSetting } = options;
+  const { takesNodeOfCluster = true } = options;
   const auth = await readCredentials(options.auth);
-  const { client, result } = await openClient(options, (opened) =>
-    shakeHands({ client: opened, monotonicMs }, { auth, database, script, question, mustBeMaster }),
-  );
+  const { client, result } = await openClient(options, async (opened) => {
+    const capabilities = await shakeHands(
+      { client: opened, monotonicMs },
+      { auth, database, script, question, mustBeMaster, isClusterNode, typeSetting },
+    );
+    const { moved } = capabilities;
+    if (moved !== undefined && !takesNodeOfCluster)
+      throw new WrongKindError('cluster', typeSetting, moved);
+    return capabilities;
+  });
   return { client, ...result };
 }
 

@@ -7,6 +7,7 @@ import { type ClientTlsFiles } from '../../platform/tls-files';
 import { type ConnectionEvent } from '../connection/kept-connection';
 import { type ReadableCounters } from '../split';
 import { type PlainCommand } from './pipeline';
+import { type TypeSetting } from './wrong-kind';
 
 /** Counters in Redis, whether they can be used, and what they do by themselves. */
 export interface RedisCounters extends ReadableCounters {
@@ -70,6 +71,8 @@ export interface ServerOptions {
   /** How long the first connection may take before `run$` fails; 0: for ever. */
   readonly startupMaxElapsedMs?: number;
   readonly pool?: PoolOptions;
+  /** The setting that names the kind of store, for messages. Default: KVSTORE_TYPE. */
+  readonly typeSetting?: TypeSetting;
 }
 
 export interface RedisCountersOptions extends ServerOptions {
@@ -105,6 +108,19 @@ export type RedisEvent =
   | { readonly kind: 'scripts-taken'; readonly store: string }
   /** Once, until a new connection may: counters would have no end. */
   | { readonly kind: 'expire-refused'; readonly store: string; readonly reason: string }
+  /**
+   * The server is not what the settings say it is; `advice` names the setting that mends it, and no address. `isUsed`: it counts
+   * what it can; otherwise `unreachable` says the same.
+   */
+  | {
+      readonly kind: 'misplaced';
+      readonly store: string;
+      readonly reason: string;
+      readonly advice: string;
+      readonly isUsed: boolean;
+    }
+  /** It is. */
+  | { readonly kind: 'placed'; readonly store: string }
   /** Once: counters are held back by a read and then an add, and why that is so. */
   | { readonly kind: 'hold-back-not-atomic'; readonly store: string; readonly reason: string }
   /** Once: increments fail whose kind needs scripts. */

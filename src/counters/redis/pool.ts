@@ -3,6 +3,7 @@ import { type StoreError } from '../../core/errors';
 import { createKeptConnection, longestAttemptMs } from '../connection/kept-connection';
 import { type AsksReply } from './asks-call';
 import { type RedisConnection } from './connection';
+import { type ServerAnswers } from './ask-server';
 import { createConnections, MAX_BATCHES_IN_FLIGHT, MAX_INCREMENTS_IN_FLIGHT } from './connections';
 import { openConnection, takesScripts } from './open-connection';
 import { createServerClock } from './server-clock';
@@ -22,6 +23,7 @@ import {
   toUnavailableError,
 } from './store-errors';
 import { createWaitQueue } from './wait-queue';
+import { WrongKindError } from './wrong-kind';
 
 /** Counts what happens to the connections and batches of a store. */
 export interface StoreStatistics {
@@ -55,6 +57,22 @@ export function createPool(deps: PoolDeps, options: NodeOptions) {
   let isAway = false;
   let mayExpire = true;
   let areKeysRefused = false;
+  let wasConnected = false;
+  let misplaced: 'used' | 'refused' | undefined;
+
+  const misplace = (how: 'used' | 'refused', { advice, message: reason }: WrongKindError): void => {
+    if (misplaced === how) return;
+    misplaced = how;
+    onEvent?.({ kind: 'misplaced', store, reason, advice, isUsed: how === 'used' });
+  };
+  const place = (): void => {
+    if (misplaced === undefined) return;
+    misplaced = undefined;
+    onEvent?.({ kind: 'placed', store });
+  };
+  const onMoved = (answer: string): void => {
+    misplace('used', new WrongKindError('cluster', options.typeSetting, answer));
+  };
 
   const connectionDeps = {
     store,
@@ -63,10 +81,13 @@ export function createPool(deps: PoolDeps, options: NodeOptions) {
       areKeysRefused ||= isKeysRefused(reason);
       scriptsUse.refused(reason);
     },
-    onExpire: (reason: string | undefined) => {
+    onAnswers: ({ expireRefused: reason, moved, takesAll }: ServerAnswers) => {
       if (mayExpire && reason !== undefined) onEvent?.({ kind: 'expire-refused', store, reason });
       mayExpire = reason === undefined;
+      if (moved !== undefined) onMoved(moved);
+      else if (takesAll || misplaced === 'refused') place();
     },
+    onMoved,
     clock: deps.clock,
     onAsked: (
       { atMicros, mended }: Pick<AsksReply, 'atMicros' | 'mended'>,
@@ -101,7 +122,15 @@ export function createPool(deps: PoolDeps, options: NodeOptions) {
     },
   });
   const open = async (attemptMs: number, signal: AbortSignal): Promise<RedisConnection> => {
-    const connection = await openConnection(connectionDeps, { ...options, attemptMs, signal });
+    const connection = await openConnection(connectionDeps, {
+      ...{ ...options, attemptMs, signal },
+      // Some calls may be right: those that have worked so far are not ended by a restart of the connection.
+      takesNodeOfCluster: wasConnected,
+    }).catch((error: unknown) => {
+      const { cause } = Object(error) as { readonly cause?: unknown };
+      if (cause instanceof WrongKindError) misplace('refused', cause);
+      throw error;
+    });
     connections.add(connection);
     storeStatistics.opened();
     void connection.closed.then(() => {
@@ -126,9 +155,10 @@ export function createPool(deps: PoolDeps, options: NodeOptions) {
     });
     if (queue.isOverdue && pool.onEmpty === 'create') growth.overflow();
   };
-  const use = (connection: RedisConnection, place: 'first' | 'last'): void => {
+  const use = (connection: RedisConnection, at: 'first' | 'last'): void => {
     isAway = false;
-    connections.use(connection, place, () => {
+    wasConnected = true;
+    connections.use(connection, at, () => {
       if (connections.usable.length === 0) queue.rejectAll(awayError());
     });
     serve();

@@ -18,6 +18,10 @@ export function withoutPlace(text: string): string {
   return text.replace(PLACE_IN_SCRIPT, '').trimEnd();
 }
 
+/** The user may not touch the key, in the words of different servers, inside scripts too. */
+const KEY_FORBIDDEN =
+  /^NOPERM\b.*\bkeys?\b|^ERR .*\baccess\b.*\bkeys?\b.*|^ERR ACL failure .*\bkeys?\b/i;
+
 /** Answers that are about one counter: a caller must not get past its limit by provoking them. */
 const KEY_AT_FAULT = /^WRONGTYPE\b|not an integer|would overflow/;
 
@@ -26,7 +30,8 @@ export class AnswerError extends StoreError {
   readonly store: string;
   readonly answer: string;
   constructor(store: string, answer: string) {
-    const fault = KEY_AT_FAULT.test(answer) ? 'key' : 'answer';
+    const isOfKey = KEY_AT_FAULT.test(answer) || KEY_FORBIDDEN.test(answer);
+    const fault = isOfKey ? 'key' : 'answer';
     super('store_unavailable', `redis ${store} answered: ${answer}`, { fault });
     this.store = store;
     this.answer = answer;
@@ -73,9 +78,23 @@ export function isAboutKeys(answer: string): boolean {
   return /^NOPERM .*\bkeys?\b/i.test(answer);
 }
 
+/**
+ * What proxies answer in place of a Redis that they cannot reach or that did not answer in time: Envoy in words of its own,
+ * twemproxy in those of the system.
+ */
+const REDIS_AWAY =
+  /^(?:upstream (?:failure|protocol error)|no upstream host|ERR (?:Connection (?:refused|timed out|reset by peer)|No route to host|Network is unreachable|Broken pipe))$/;
+
+/** A proxy answers in place of its Redis. */
+export function isRedisAway(answer: string): boolean {
+  return REDIS_AWAY.test(answer);
+}
+
 /** The server's answer as an error of ours; the command and its arguments are left out. */
 export function toAnswerError(store: string, answer: string): StoreError {
-  return new AnswerError(store, shorten(answer));
+  if (!isRedisAway(answer)) return new AnswerError(store, shorten(answer));
+  const message = `the proxy ${store} has no answer of its Redis, hits may or may not be counted: ${answer}`;
+  return new UnknownOutcome('store_unavailable', message);
 }
 
 export function toTimeoutError(store: string, timeoutMs: number): StoreError {

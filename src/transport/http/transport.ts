@@ -17,6 +17,8 @@ export interface HttpTransportDeps {
   readonly components?: readonly string[];
   /** Components that are down and do not count, and why; default: none. */
   readonly notCounted?: () => ReadonlyMap<string, string>;
+  /** What mends a component that is down. Default: nothing is known. */
+  readonly advice?: (() => ReadonlyMap<string, string>) | undefined;
   /** Undefined: nothing is traced. */
   readonly tracer?: CallTracer | undefined;
   /** Undefined: `/check` and `/quota` are not served. */
@@ -30,7 +32,15 @@ export interface HttpTransportOptions extends HttpListenerOptions {
 
 /** The HTTP port: `/check` and `/quota`; by Express `POST /json`, `GET /healthcheck`, `/readyz` and `/livez`. */
 export function createHttpTransport(
-  { health, components, notCounted = none, statistics, tracer, check }: HttpTransportDeps,
+  {
+    health,
+    components,
+    notCounted = none,
+    advice = none,
+    statistics,
+    tracer,
+    check,
+  }: HttpTransportDeps,
   options: HttpTransportOptions,
 ): Transport {
   const { bounds = DEFAULT_BOUNDS, limits } = options;
@@ -46,7 +56,8 @@ export function createHttpTransport(
   // Express answers HEAD by the handler of GET.
   app.get(['/healthcheck', '/readyz'], (request, response) => {
     const isVerbose = request.path === '/readyz' && 'verbose' in request.query;
-    if (isVerbose) respondComponents(response, health.current, notCounted(), components);
+    if (isVerbose)
+      respondComponents(response, health.current, [notCounted(), advice()], components);
     else respondHealth(response, health.current);
   });
   // That it answers is all that it says.
@@ -104,13 +115,15 @@ function respondHealth(response: ServerResponse, { serving, down }: HealthStatus
 function respondComponents(
   response: ServerResponse,
   { serving, down }: HealthStatus<string>,
-  notCounted: ReadonlyMap<string, string>,
+  [notCounted, advice]: readonly [ReadonlyMap<string, string>, ReadonlyMap<string, string>],
   components: readonly string[] = down,
 ): void {
   const stateOf = (name: string): string => {
-    if (down.includes(name)) return 'down';
     const why = notCounted.get(name);
-    return why === undefined ? 'up' : `down (does not count: ${why})`;
+    if (why === undefined && !down.includes(name)) return 'up';
+    const notes = [why && `does not count: ${why}`, advice.get(name)];
+    const text = notes.filter((note) => note !== undefined).join('; ');
+    return text === '' ? 'down' : `down (${text})`;
   };
   const lines = components.map((name) => `${name}: ${stateOf(name)}\n`);
   respond(response, serving ? 200 : 500, 'text/plain', lines.join(''));

@@ -2,9 +2,12 @@ import { startDrill, type Drill } from '../../support/fault-drill';
 import { itAnswers, playAnswers, type AnswerFault } from '../../support/fault-table';
 import { startLyingRedis, type LyingRedis } from '../../support/lying-redis';
 import {
+  FORBIDDEN_KEY,
+  FORBIDDEN_KEY_INSIDE,
   NO_PERMISSION,
   NO_SCRIPTS,
   OF_KEYS,
+  REDIS_AWAY,
   REFUSALS,
   rightAnswer,
   WRONG_SERVER,
@@ -54,7 +57,7 @@ const insideRowsOf = (command: string, key: string): readonly Row[] => {
       answers: [...WRONG_SERVER.slice(0, 1), '@user_script: 7: -READONLY no'],
       well: 'reconnected',
     },
-    { ...about, ...KEY_FAILING, answers: OF_KEYS, well: 'atOnce' },
+    { ...about, ...KEY_FAILING, answers: [...OF_KEYS, ...FORBIDDEN_KEY_INSIDE], well: 'atOnce' },
   ];
 };
 
@@ -112,8 +115,13 @@ const BY_SCRIPT: readonly Row[] = [
 ];
 
 const expire = { command: '`EXPIRE`', key: 'user', of: 'expire', where: 'command' } as const;
+const incrby = { command: '`INCRBY`', key: 'user', of: 'incrby', where: 'command' } as const;
+const AWAY = { ...FAILING, counts: ['redis_error', 'store_unknown_outcome'] } as const;
 const PLAIN: readonly Row[] = [
   ...rowsOf('`INCRBY`', 'user', 'incrby'),
+  { ...incrby, ...KEY_FAILING, answers: [FORBIDDEN_KEY], well: 'atOnce' },
+  { ...incrby, ...AWAY, answers: REDIS_AWAY, well: 'atOnce' },
+  { ...expire, ...AWAY, answers: REDIS_AWAY, well: 'atOnce' },
   { ...expire, ...HALF_DONE, answers: [...REFUSALS, NO_PERMISSION], well: 'atOnce' },
   { ...expire, ...HALF_DONE, answers: WRONG_SERVER, well: 'reconnected' },
 ];

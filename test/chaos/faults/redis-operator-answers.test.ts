@@ -6,7 +6,13 @@ import { budgetOf } from '../../support/budgets';
 import type { StateGate } from '../../support/gates';
 import { increment } from '../../support/increments';
 import { GCRA, named, runs, start } from '../../support/played-calls';
-import { itPlaysAll, SILENT, TORN, type PlayedCommand } from '../../support/played-commands';
+import {
+  itPlaysAll,
+  SILENT,
+  splitMoved,
+  TORN,
+  type PlayedCommand,
+} from '../../support/played-commands';
 import { NO_PERMISSION, OF_KEYS, REFUSALS, WRONG_SERVER } from '../../support/redis-answers';
 import type { RunningRedisCounters } from '../../support/redis-counters';
 import { rulesOf } from '../../support/rules';
@@ -85,7 +91,7 @@ itPlaysAll([
   [
     'Redis, answers to operators',
     [byCommand, byScript].flatMap((row): readonly PlayedCommand[] => [
-      { ...row, answers: [...ERRORS, ...OF_KEYS], sees: 'UNAVAILABLE' },
+      ...splitMoved({ ...row, answers: [...ERRORS, ...OF_KEYS], sees: 'UNAVAILABLE' }),
       { ...row, answers: [...WRONG_SERVER, ...TORN], sees: 'UNAVAILABLE', says: LOST },
       { ...row, answers: SILENT, sees: 'DEADLINE_EXCEEDED', says: LOST },
     ]),

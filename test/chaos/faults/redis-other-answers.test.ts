@@ -19,6 +19,7 @@ import {
   NO_ANSWER,
   NO_MASTER,
   SILENT,
+  splitMoved,
   TORN,
   type PlayedCommand,
 } from '../../support/played-commands';
@@ -26,6 +27,7 @@ import {
   list,
   NO_PERMISSION,
   NO_SCRIPTS,
+  REDIS_AWAY,
   REFUSALS,
   WRONG_SERVER,
 } from '../../support/redis-answers';
@@ -42,9 +44,11 @@ const CANNOT_REACH = /cannot reach the store/;
 const LOST = /lost the store/;
 const NO_SCRIPTS_SAID = /does not accept scripts, using plain commands/;
 
-const asksForExpire = (words: readonly string[]) =>
-  named('expire')(words) && words[1] === 'weir:no-key';
-const expires = (words: readonly string[]) => named('expire')(words) && words[1] !== 'weir:no-key';
+const isNoCounter = (key = '') => key.startsWith('weir:no-key');
+const asksForExpire = (words: readonly string[]) => named('expire')(words) && isNoCounter(words[1]);
+const expires = (words: readonly string[]) => named('expire')(words) && !isNoCounter(words[1]);
+
+const isMoved = (answer: string) => answer.startsWith('MOVED');
 
 const AWAY = { sees: 'UNAVAILABLE', says: CANNOT_REACH } as const;
 const connecting = { whenConnecting: true, start: start(), act: addFixed } as const;
@@ -119,13 +123,53 @@ const GREETING: readonly PlayedCommand[] = [
     ...connecting,
     command: '`EXPIRE` of no counter',
     is: asksForExpire,
-    answers: [...REFUSALS, ...WRONG_SERVER],
+    answers: [...REFUSALS.filter((answer) => !isMoved(answer)), UNKNOWN_COMMAND],
   },
   {
     ...connecting,
     ...AWAY,
     command: '`EXPIRE` of no counter',
     is: asksForExpire,
+    answers: [...WRONG_SERVER, ...REDIS_AWAY, ...BROKEN],
+  },
+  {
+    ...connecting,
+    sees: 'UNAVAILABLE',
+    says: /KVSTORE_TYPE=cluster/,
+    command: '`EXPIRE` of no counter',
+    is: asksForExpire,
+    answers: REFUSALS.filter(isMoved),
+  },
+  {
+    ...connecting,
+    sees: 'UNAVAILABLE',
+    says: /KVSTORE_TYPE=sentinel/,
+    command: '`EXPIRE` of no counter, of a sentinel',
+    is: asksForExpire,
+    besides: ([name]) => (name === 'ROLE' ? list('sentinel') : undefined),
+    answers: [UNKNOWN_COMMAND],
+  },
+  {
+    ...connecting,
+    sees: 'UNAVAILABLE',
+    says: /protocol_version/,
+    command: '`PING`',
+    is: named('ping'),
+    answers: ['NOPROTO unsupported protocol version'],
+  },
+  {
+    ...connecting,
+    command: '`HELLO`, before `SELECT`',
+    is: named('hello'),
+    start: start({ database: 1 }),
+    answers: ALL,
+  },
+  {
+    ...connecting,
+    ...AWAY,
+    command: '`HELLO`, before `SELECT`',
+    is: named('hello'),
+    start: start({ database: 1 }),
     answers: BROKEN,
   },
 ];
@@ -284,8 +328,8 @@ const SENTINEL: readonly PlayedCommand[] = [
 itPlaysAll([
   ['Redis, answers when connecting', GREETING],
   ['Redis, answers to counting that are none', COUNTING],
-  ['Redis, answers to what follows', SECOND],
-  ['Redis, answers to other commands', BESIDE],
+  ['Redis, answers to what follows', SECOND.flatMap(splitMoved)],
+  ['Redis, answers to other commands', BESIDE.flatMap(splitMoved)],
   ['Redis, answers to messages', MESSAGES],
   ['Redis, answers of sentinels and their masters', SENTINEL],
 ]);

@@ -239,4 +239,25 @@ describe('Redis, one server', () => {
     expect(await ofOthers.drill.ask('user', 'wrong')).toMatchObject({ code: 0 });
     expect(await server.client.get(wrong)).toBe('1');
   });
+
+  const forbidden = {
+    fault: 'the access list keeps the user from a key (NOPERM)',
+    sees: ['UNAVAILABLE'],
+    counts: 'exact',
+    also: 'for this counter alone, under every `on_store_error`',
+  } as const;
+  itSees(forbidden, async () => {
+    const setUser = (...rules: string[]) =>
+      server.client.call('ACL', 'SETUSER', 'default', ...rules);
+    await setUser('resetkeys', '~*allowed*', '~weir:*');
+    const logged = ofOthers.drill.service.output().length;
+    for (const key of ['user', 'allow', 'deny', 'local'])
+      expect(await ofOthers.drill.ask(key, 'forbidden')).toMatchObject({ code: 14 });
+    expect(await ofOthers.drill.ask('user', 'allowed')).toMatchObject({ code: 0 });
+    expect(ofOthers.drill.service.output().slice(logged)).toMatch(/fault=key .*used as arguments/);
+    await setUser('allkeys');
+    expect(await ofOthers.drill.ask('user', 'forbidden')).toMatchObject({ code: 0 });
+    expect(await server.client.get(keyOf('forbidden'))).toBe('1');
+    expect(await server.client.get(keyOf('allowed'))).toBe('1');
+  });
 });

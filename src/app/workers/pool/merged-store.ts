@@ -14,6 +14,8 @@ export function createMergedStore(names: readonly string[], description: string)
     connected$: connected.changes$,
     connections: new Map([...each].map(([name, snapshot]) => [name, snapshot.changes$])),
     whyAway: () => [...states.values()].find(({ whyAway }) => whyAway !== undefined)?.whyAway,
+    misplaced: () =>
+      [...states.values()].find(({ misplaced }) => misplaced.size > 0)?.misplaced ?? new Map(),
     description,
     /** Replaces what a worker said before; undefined: it has ended. */
     report(worker: number, state: StoreState | undefined) {

@@ -198,10 +198,17 @@ function assemble(
 /** Tells the owner about the connections of the stores whenever one changes, and each second when there is another reason. */
 function storeReports(store: CounterStore, send: Send) {
   const connected = new Map<string, boolean>();
-  let told: string | undefined;
+  let told = '';
+  const reasons = () => ({
+    whyAway: store.whyAway(),
+    misplaced: store.misplaced?.() ?? new Map<string, string>(),
+  });
+  const toText = ({ whyAway, misplaced }: ReturnType<typeof reasons>): string =>
+    JSON.stringify([whyAway, ...misplaced]);
   const tell = (): void => {
-    told = store.whyAway();
-    void send({ kind: 'store', state: { connected, whyAway: told } });
+    const now = reasons();
+    told = toText(now);
+    void send({ kind: 'store', state: { connected, ...now } });
   };
   return merge(
     ...[...store.connections].map(([name, connected$]) =>
@@ -214,7 +221,7 @@ function storeReports(store: CounterStore, send: Send) {
     ),
     timer(REPORT_MS, REPORT_MS).pipe(
       tap(() => {
-        if (store.whyAway() !== told) tell();
+        if (toText(reasons()) !== told) tell();
       }),
     ),
   );

@@ -23,11 +23,16 @@ function start() {
   const connected = createSnapshot(true);
   const status = createSnapshot<ServiceHealth>({ serving: true, down: [], ignored: [] });
   let problems: readonly RuleProblem[] = [];
+  const misplaced = new Map<string, string>();
   const outages = createOutageLog({ logger: silentLogger, monotonicMs });
   const troubles = createTroubles({
     openOutages: outages.open,
     rules: { rules, problems: () => ({ problems }) },
-    store: { description: 'Redis at 10.0.0.1:6379', whyAway: () => '10.0.0.1:6379: refused' },
+    store: {
+      description: 'Redis at 10.0.0.1:6379',
+      whyAway: () => '10.0.0.1:6379: refused',
+      misplaced: () => misplaced,
+    },
     health: { status, connected, components: ['start', 'store', 'configuration', 'termination'] },
     monotonicMs,
   });
@@ -41,7 +46,7 @@ function start() {
     status.set({ serving: down.length === 0, down, ignored: [] });
   };
   const pass = (ms: number) => (nowMs += ms);
-  return { troubles, outages, rules, load, refuse, connected, check, pass };
+  return { troubles, outages, misplaced, rules, load, refuse, connected, check, pass };
 }
 
 function problem(line: number, severity: RuleProblem['severity'] = 'error'): RuleProblem {
@@ -129,4 +134,22 @@ it('cuts long texts', () => {
   load();
   outages.failed('calls', LINES, { reason: 'x'.repeat(5_000) });
   expect(troubles.list()[0]?.details[0]).toHaveLength(401);
+});
+
+it('says what mends a store of another kind than the settings name, until it is none', () => {
+  const { troubles, load, misplaced, connected } = start();
+  load();
+  misplaced.set('store', 'it is one node of a cluster: set KVSTORE_TYPE=cluster');
+  expect(troubles.list()).toMatchObject([
+    {
+      name: 'kind of store',
+      text: 'Redis at 10.0.0.1:6379 is not the kind of store that the settings name',
+      details: ['store: it is one node of a cluster: set KVSTORE_TYPE=cluster'],
+    },
+  ]);
+  connected.set(false);
+  expect(troubles.list()).toMatchObject([{ name: 'connection' }]);
+  connected.set(true);
+  misplaced.clear();
+  expect(troubles.list()).toEqual([]);
 });

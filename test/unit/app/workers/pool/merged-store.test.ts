@@ -22,6 +22,7 @@ const state = (store: boolean, perSecond: boolean, whyAway?: string): StoreState
     ['per-second store', perSecond],
   ]),
   whyAway,
+  misplaced: new Map(whyAway === undefined ? [] : [['store', `set it: ${whyAway}`]]),
 });
 
 it('is connected while one worker is, to each of the stores', () => {
@@ -33,6 +34,7 @@ it('is connected while one worker is, to each of the stores', () => {
     [false],
   ]);
   expect(store.whyAway()).toBe('refused');
+  expect([...store.misplaced()]).toEqual([['store', 'set it: refused']]);
   store.report(2, state(false, true));
   expect([seen, ofName.get('per-second store')]).toEqual([
     [false, true],
@@ -40,6 +42,7 @@ it('is connected while one worker is, to each of the stores', () => {
   ]);
   store.report(1, state(true, true));
   expect(store.whyAway()).toBeUndefined();
+  expect(store.misplaced().size).toBe(0);
 });
 
 it('is away once every worker says so, or the last one that was connected has ended', () => {

@@ -1,0 +1,38 @@
+/** What a server is that was named as the one that counts. */
+type WrongKind = 'cluster' | 'replica' | 'sentinel';
+
+/** The setting that says what the store is, with its older name. */
+export type TypeSetting = 'KVSTORE_TYPE' | 'KVSTORE_PERSECOND_TYPE';
+
+const ADVICE: Readonly<Record<WrongKind, (set: (type: string) => string) => string>> = {
+  cluster: (set) => `it is one node of a cluster: set ${set('cluster')}`,
+  replica: (set) => `it is a replica: name its master, or its sentinels with ${set('sentinel')}`,
+  sentinel: (set) => `it is a sentinel: set ${set('sentinel')} and put the master's name first`,
+};
+
+function adviceFor(kind: WrongKind, setting: TypeSetting = 'KVSTORE_TYPE'): string {
+  const older = setting.replace('KVSTORE', 'REDIS');
+  return ADVICE[kind]((type) => `${setting}=${type} (${older}=${type})`);
+}
+
+/** The other side answers, and cannot count. */
+export class AwayError extends Error {}
+
+/** The server is not what the settings say, and cannot count. */
+export class WrongKindError extends AwayError {
+  override readonly name = 'WrongKindError';
+  /** What the server is and the setting that mends it; names no address. */
+  readonly advice: string;
+  constructor(kind: WrongKind, setting: TypeSetting | undefined, answer: string) {
+    const advice = adviceFor(kind, setting);
+    super(`${advice}: ${answer}`);
+    this.advice = advice;
+  }
+}
+
+/** What a server that is not alone answers to who takes it for the only one. */
+const MISPLACED = /^MOVED \d|^(?:ERR )?Script attempted to access a non local key/;
+
+export function isOfCluster(answer: string): boolean {
+  return MISPLACED.test(answer);
+}
