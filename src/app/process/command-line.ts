@@ -33,8 +33,8 @@ const WORDS: Readonly<Record<string, Command>> = {
 };
 
 /**
- * Reads flags with one dash or two; the first decides. The reference reads no arguments at all, so unknown ones are no mistake
- * where the environment is that of a deployment.
+ * Reads flags with one dash or two; the first decides. Unknown ones are ignored where the environment is that of a deployment: the
+ * reference reads no arguments at all.
  */
 export function parseCommandLine(words: readonly string[], env: Environment): Command {
   const [word, value = ''] = words;
