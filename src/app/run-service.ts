@@ -1,5 +1,6 @@
 import { map } from 'rxjs';
 import { firstTrueOrTimeout } from '../../streams';
+import type { Environment } from '../platform/env-table/read-table';
 import { hushServerNameWarning } from '../platform/server-name';
 import { createLogger } from '../platform/logger/create-logger';
 import { readSettings } from '../settings/read-settings';
@@ -28,10 +29,16 @@ const lazyRoles = {
 /** How long a stop may take besides DRAIN_DELAY before the process ends without it: less than Kubernetes' usual 30 s. */
 const STOP_WITHIN_MS = 25_000;
 
-/** The service from its command line to its exit code: 0 after a stop, 2 after a wrong argument, 1 after anything else. */
-export async function runService(process: NodeJS.Process): Promise<void> {
+/**
+ * The service from its command line to its exit code: 0 after a stop, 2 after a wrong argument, 1 after anything else. `given` is the
+ * environment as the operator wrote it.
+ */
+export async function runService(
+  process: NodeJS.Process,
+  given: Environment = process.env,
+): Promise<void> {
   const { argv, stdout, stderr } = process;
-  const command = parseCommandLine(argv.slice(2));
+  const command = parseCommandLine(argv.slice(2), given);
   switch (command.kind) {
     case 'help':
       stdout.write(lazyRoles.help().helpText());
@@ -47,22 +54,23 @@ export async function runService(process: NodeJS.Process): Promise<void> {
       process.exitCode = 2;
       return;
     case 'serve':
-      await serve(process);
+      await serve(process, command.warning);
   }
 }
 
-async function serve(process: NodeJS.Process): Promise<void> {
+async function serve(process: NodeJS.Process, warning: string | undefined): Promise<void> {
   const place = workerPlace(process);
-  if (place === undefined) await serveAll(process);
+  if (place === undefined) await serveAll(process, warning);
   else lazyRoles.worker().runWorker(process, place);
 }
 
-async function serveAll(process: NodeJS.Process): Promise<void> {
+async function serveAll(process: NodeJS.Process, warning: string | undefined): Promise<void> {
   hushServerNameWarning(process);
   const { env, stdout } = process;
   const read = readSettings(env);
   if (!read.ok) failStart(process, read.problems.join('\n'), 'ratelimit --help lists all settings');
-  const { settings, warnings } = read;
+  const { settings } = read;
+  const warnings = [...(warning === undefined ? [] : [warning]), ...read.warnings];
   const { stores, rules } = settings.clientFiles;
   checkClientFiles([...stores, ...rules, ...(settings.tracing?.exporter.files ?? [])]);
   const logger = createLogger(settings.logging);

@@ -11,7 +11,8 @@ const MAX_BYTES = 16 * 1_024 * 1_024;
 /** Reads what a command line names, 16 MiB at most. Never rejects: what cannot be read is a problem. */
 export async function readSource(source: RuleInput, input: Readable): Promise<RuleFiles> {
   if (source.kind === 'directory') {
-    const place = { root: source.path, subdirectory: '', appDirectory: '', ignoreDotFiles: false };
+    const none = { subdirectory: '', appDirectory: '', ignoreDotFiles: false };
+    const place = { root: source.path, ...none, takes: 'any' } as const;
     return readRuleFiles(await surveyDirectory(place), MAX_BYTES);
   }
   const file = source.kind === 'file' ? source.path : '<standard input>';

@@ -1,3 +1,4 @@
+import type { TableReading } from '../platform/env-table/read-table';
 import { boolean, oneOf, path, text } from '../platform/env-table/scalars';
 import { setting } from './setting';
 
@@ -21,7 +22,7 @@ export const configurationTable = {
   runtimeAppDirectory: setting('RUNTIME_APPDIRECTORY', text, {
     default: 'config',
     emptyIsValue: true,
-    doc: 'directory below RUNTIME_ROOT/RUNTIME_SUBDIRECTORY that holds the *.yaml files; may be empty',
+    doc: 'directory below RUNTIME_ROOT/RUNTIME_SUBDIRECTORY that holds the rule files; may be empty',
   }),
   runtimeIgnoreDotFiles: setting('RUNTIME_IGNOREDOTFILES', boolean, {
     default: 'false',
@@ -29,11 +30,43 @@ export const configurationTable = {
   }),
   runtimeWatchRoot: setting('RUNTIME_WATCH_ROOT', boolean, {
     default: 'true',
-    deprecated: 'silent',
-    doc: 'no effect: both a new target of RUNTIME_ROOT and changes in the directory reload',
+    doc: 'true also reads files beside the directory whose name begins with its name and a dot (config.yaml); false reads the directory, or the file in its place; both reload after a new target of RUNTIME_ROOT and after changes',
   }),
   mergeDomains: setting('MERGE_DOMAIN_CONFIG', boolean, {
     default: 'false',
     doc: 'true allows several files with the same domain',
   }),
 };
+
+type Configuration = TableReading<typeof configurationTable>;
+
+/** Whether files beside the directory count too: with RUNTIME_WATCH_ROOT, where the directory has a single name. */
+export function readsBeside({
+  runtimeWatchRoot,
+  runtimeAppDirectory: name,
+}: Configuration['values']): boolean {
+  return runtimeWatchRoot && !['', '.', '..'].includes(name) && !name.includes('/');
+}
+
+/**
+ * Warns where envoyproxy/ratelimit reads no rules and allows every request: limits begin to hold when this service replaces it. Who does
+ * not say where rules are has no deployment to replace.
+ */
+export function warnOfUnreadThere(reading: Configuration): void {
+  const { values } = reading;
+  if (values.type !== 'FILE' || !reading.isSet('runtimeRoot')) return;
+  const reason = unreadReason(reading);
+  if (reason === undefined) return;
+  reading.diagnostics.warnings.push(
+    `${reason}: envoyproxy/ratelimit reads no rules then and allows every request; here they are read, and their limits hold`,
+  );
+}
+
+function unreadReason({ values, describe }: Configuration): string | undefined {
+  const { runtimeWatchRoot, runtimeAppDirectory, runtimeSubdirectory = '' } = values;
+  if (runtimeAppDirectory === '') return describe('runtimeAppDirectory');
+  if (!runtimeWatchRoot) return undefined;
+  const unlessWatched = 'without RUNTIME_WATCH_ROOT=false';
+  if (runtimeSubdirectory === '') return `RUNTIME_SUBDIRECTORY is not set, ${unlessWatched}`;
+  return readsBeside(values) ? undefined : `${describe('runtimeAppDirectory')} ${unlessWatched}`;
+}

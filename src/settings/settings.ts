@@ -3,7 +3,7 @@ import { adminTable, toAdmin } from './admin';
 import { boundsTable } from './bounds';
 import { checkTable } from './check';
 import { clientFiles, TLS_FILES } from './client-files';
-import { configurationTable } from './configuration';
+import { configurationTable, warnOfUnreadThere } from './configuration';
 import { decisionLogTable } from './decision-log';
 import { decisionsTable } from './decisions';
 import { healthTable } from './health';
@@ -24,11 +24,14 @@ import { toXds, xdsTable } from './xds';
 
 /** Everything from its tables; mistakes go to the diagnostics, and are replaced by defaults. */
 export function toSettings(read: Read, env: Environment, misspelt: readonly Misspelt[]) {
-  const configuration = read(configurationTable).values;
+  const configurationReading = read(configurationTable);
+  const configuration = configurationReading.values;
   const xdsReading = read(xdsTable);
   const xds = toXds(xdsReading);
   const needsXdsFiles = configuration.type !== 'FILE' && xds.tls !== undefined;
   const { files, redisExpected, ...stores } = readStores(read, misspelt);
+  // The reference cannot count in memory: who does replaces none.
+  if (stores.backend !== 'memory') warnOfUnreadThere(configurationReading);
   const servers = readServers(read);
   return {
     configuration,

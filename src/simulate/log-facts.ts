@@ -27,10 +27,20 @@ export class LogFacts implements RequestFacts {
     return undefined;
   }
 
+  /** Whether the line has the field at all, be it a dash or empty. */
+  hasField(name: string): boolean {
+    const others = name === 'query' ? ['path'] : (OTHER_NAMES[name as RequestField] ?? []);
+    return [name, ...others].some((each) => this.find(each) !== undefined);
+  }
+
+  hasHeader(name: string): boolean {
+    return namesOfHeader(name).some((each) => this.find(each) !== undefined);
+  }
+
   /** Where logs keep a header: among `headers`, under its own name, or as nginx writes it (`http_user_agent`). */
   header(name: string): string | undefined {
-    const nginx = `http_${name.replaceAll('-', '_')}`;
-    return this.#text(`headers.${name}`) ?? this.#text(name) ?? this.#text(nginx);
+    const [among, own, nginx] = namesOfHeader(name);
+    return this.#text(among) ?? this.#text(own) ?? this.#text(nginx);
   }
 
   /** A field by its whole name, else by the path of its dots; undefined when missing. */
@@ -51,6 +61,10 @@ export class LogFacts implements RequestFacts {
     if (typeof value === 'number' || typeof value === 'boolean') return String(value);
     return typeof value === 'string' && value !== '' && value !== '-' ? value : undefined;
   }
+}
+
+function namesOfHeader(name: string): readonly [among: string, own: string, nginx: string] {
+  return [`headers.${name}`, name, `http_${name.replaceAll('-', '_')}`];
 }
 
 function queryOf(path: string | undefined): string | undefined {

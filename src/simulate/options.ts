@@ -3,7 +3,7 @@ import { type Flags, helpRows, readStrictly } from '../platform/flags';
 import { UnreadableLine } from './log-record';
 import { readTime } from './read-time';
 
-const FORMATS = ['jsonl', 'envoy-json', 'json', 'combined'] as const;
+const FORMATS = ['jsonl', 'envoy-json', 'json', 'envoy-text', 'istio-text', 'combined'] as const;
 export type LogFormat = (typeof FORMATS)[number];
 
 const FLAGS = {
@@ -17,7 +17,8 @@ const FLAGS = {
     value: 'FORMAT',
     about:
       'jsonl (default: requests or a decision log), json or envoy-json (any JSON\n' +
-      'access log) or combined; all but jsonl need -map',
+      'access log), envoy-text or istio-text (their default text log) or combined;\n' +
+      'all but jsonl need -map',
   },
   map: { value: 'FILE', about: 'how a line of an access log becomes descriptors' },
   report: { value: 'FORMAT', about: 'text (default) or json' },

@@ -4,7 +4,7 @@ import type { SimulationReport, RuleReport } from './report';
 
 /** The report as lines for a person, at most some 120 columns wide. */
 export function printReport(report: SimulationReport): readonly string[] {
-  const { lines, requests, refused, sampleRate } = report;
+  const { lines, missingFields = [], requests, refused, sampleRate } = report;
   return [
     `${count(requests)} requests, ${count(refused)} refused (${share(refused, requests)})`,
     ...(sampleRate === undefined
@@ -13,6 +13,7 @@ export function printReport(report: SimulationReport): readonly string[] {
           `estimates: the log holds a share of ${String(sampleRate)} of all requests, limits were scaled by it`,
         ]),
     ...printLines(lines),
+    ...missingFields.map((text) => `error: -map takes the ${text}, which is in no line of the log`),
     '',
     ...report.rules.flatMap(printRule),
     ...titled('refused most often', [

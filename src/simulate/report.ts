@@ -13,6 +13,7 @@ type ReportedFigure = (typeof REPORTED)[number];
 
 export interface ReportParts {
   readonly lines: LineCounts;
+  readonly missingFields: readonly string[];
   readonly sampleRate: number | undefined;
   readonly refused: number;
   readonly figures: FigureSheet;
@@ -22,7 +23,7 @@ export interface ReportParts {
 
 /** What `-report json` prints; docs/simulate.schema.json describes it. */
 export function toReport(parts: ReportParts) {
-  const { lines, sampleRate, refused, figures, unmatched } = parts;
+  const { lines, missingFields, sampleRate, refused, figures, unmatched } = parts;
   const limited = figures.limitedKeys.values();
   const keysLimited = new Map<unknown, number>();
   for (const { limit } of limited) keysLimited.set(limit, (keysLimited.get(limit) ?? 0) + 1);
@@ -32,6 +33,8 @@ export function toReport(parts: ReportParts) {
     .map(({ key, limit, refused: times }) => ({ key, rule: limit.metric, refused: times }));
   return {
     lines,
+    /** Fields and headers that the map takes and no line has, an error; undefined: none. */
+    missingFields: missingFields.length === 0 ? undefined : missingFields,
     /** Undefined: the log was complete. Else limits were scaled by it and all figures are estimates. */
     sampleRate,
     requests: lines.requests,

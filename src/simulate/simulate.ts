@@ -73,6 +73,7 @@ async function run(
 
 interface Gathered {
   readonly firstFields: LogReader['firstFields'];
+  readonly missingFields: ReturnType<LogReader['missing']>;
   readonly lines: LineCounts;
   readonly figures: FigureSheet;
   readonly unmatched: UnmatchedSheet;
@@ -94,8 +95,8 @@ async function replay(
   { stdin, stderr }: Streams,
 ): Promise<Gathered> {
   const { input, decisions } = options;
-  const { readRecord, firstFields } = await createLogReader(options);
-  const gathered: Gathered = {
+  const { readRecord, firstFields, missing } = await createLogReader(options);
+  const gathered = {
     firstFields,
     lines: createLineCounts(),
     figures: new FigureSheet(),
@@ -123,7 +124,7 @@ async function replay(
   progress.end();
   gathered.figures.finish();
   await file?.close();
-  return gathered;
+  return { ...gathered, missingFields: missing() };
 }
 
 function print(
@@ -142,13 +143,13 @@ function print(
 
 /** The exit code: never a good one where the run proves nothing. */
 function judge(
-  { lines, figures, firstFields }: Gathered,
+  { lines, figures, firstFields, missingFields }: Gathered,
   changes: Comparison | undefined,
   { stderr }: Streams,
 ): number {
   const isComparison = changes !== undefined;
   const rulesMet = figures.rules.size;
-  const why = whyItProvesNothing({ lines, rulesMet, firstFields, isComparison });
+  const why = whyItProvesNothing({ lines, rulesMet, firstFields, missingFields, isComparison });
   if (why === undefined) return isComparison && changes.changed > 0 ? 3 : 0;
   stderr.write(`${why}; this ${isComparison ? 'comparison' : 'run'} proves nothing\n`);
   return 1;
@@ -162,25 +163,36 @@ interface Evidence {
   /** How many rules a request met. */
   readonly rulesMet: number;
   readonly firstFields: LogReader['firstFields'];
+  readonly missingFields: ReturnType<LogReader['missing']>;
   /** Whether two sets of rules are compared. */
   readonly isComparison: boolean;
 }
 
 /** Why a run says nothing about the rules; undefined: it does. */
 function whyItProvesNothing(evidence: Evidence): string | undefined {
-  const { lines, rulesMet, isComparison } = evidence;
+  const { lines, rulesMet, missingFields, isComparison } = evidence;
   const { read, unreadable, requests } = lines;
   if (read === 0) return 'the log has no line';
   if (unreadable === read) return 'no line can be read: check -format';
   if (requests === 0) return whyNoRequest(evidence);
+  if (missingFields.length > 0) return `${missingText(missingFields)}; ${fieldsText(evidence)}`;
   if (rulesMet === 0) return 'no request matched a rule: check the domain and the keys';
   return isComparison && unreadable > read * MAX_UNREADABLE_SHARE
     ? 'more than 1 % of the lines cannot be read: check -format and -map'
     : undefined;
 }
 
-function whyNoRequest({ lines, firstFields }: Evidence): string {
-  if (lines.withoutDescriptors === 0) return 'no line is between -from and -to';
-  const has = `the first line has the fields ${firstFields.join(', ')}`;
-  return `no line gave a descriptor: check the fields and conditions of -map; ${has}`;
+function missingText(missing: Evidence['missingFields']): string {
+  return `-map takes what is in no line of the log: ${missing.join(', ')}`;
+}
+
+function fieldsText({ firstFields }: Pick<Evidence, 'firstFields'>): string {
+  return `the first line has the fields ${firstFields.join(', ')}`;
+}
+
+function whyNoRequest(evidence: Evidence): string {
+  if (evidence.lines.withoutDescriptors === 0) return 'no line is between -from and -to';
+  const { missingFields } = evidence;
+  const missing = missingFields.length === 0 ? '' : `; ${missingText(missingFields)}`;
+  return `no line gave a descriptor: check the fields and conditions of -map; ${fieldsText(evidence)}${missing}`;
 }

@@ -103,3 +103,44 @@ it('says in whole milliseconds how long a load took', async () => {
     expect(service.output()).toMatch(/msg="loaded the rules" .*durationMs=\d+$/m);
   });
 });
+
+describe('a file beside the directory', () => {
+  it('is read with a subdirectory and with `.`, where envoyproxy/ratelimit reads it', async () => {
+    await rm(join(root, 'config'), { recursive: true });
+    await mkdir(join(root, 'sub'));
+    for (const [subdirectory, file] of [
+      ['.', 'config.yaml'],
+      ['sub', 'sub/config.yaml'],
+    ] as const) {
+      await writeFile(join(root, file), limitOf(5));
+      const env = { RUNTIME_ROOT: root, RUNTIME_SUBDIRECTORY: subdirectory };
+      const service = await startService({ env });
+      expect((await ask(service, 'd', 'k=v')).body).toMatchObject({
+        statuses: [{ currentLimit: { requestsPerUnit: 5 } }],
+      });
+    }
+  });
+
+  it('and a file in place of the directory are read with RUNTIME_WATCH_ROOT=false where it reads them', async () => {
+    await rm(join(root, 'config'), { recursive: true });
+    await writeFile(join(root, 'config'), limitOf(5));
+    const service = await startService({
+      env: { RUNTIME_ROOT: root, RUNTIME_WATCH_ROOT: 'false' },
+    });
+    expect((await ask(service, 'd', 'k=v')).body).toMatchObject({
+      statuses: [{ currentLimit: { requestsPerUnit: 5 } }],
+    });
+  });
+});
+
+it('warns where envoyproxy/ratelimit reads no rules, and reads them', async () => {
+  await write(limitOf(5));
+  const env = { RUNTIME_ROOT: root, BACKEND_TYPE: 'memcache', MEMCACHE_HOST_PORT: '127.0.0.1:1' };
+  const service = await startService({ env, waitUntilUp: 'answering' });
+  await eventually(async () => {
+    expect(service.output()).toContain(
+      'level=warning msg="RUNTIME_SUBDIRECTORY is not set, without RUNTIME_WATCH_ROOT=false: envoyproxy/ratelimit reads no rules then',
+    );
+    expect(await (await fetch(`${service.debug}/rlconfig`)).text()).toContain('d.k: ');
+  });
+});

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { createTestClient } from '../contract/transport.client';
 import { eventually } from '../support/eventually';
 import { freePort } from '../support/free-port';
-import { startService, stopServices } from '../support/service';
+import { ask, startService, stopServices } from '../support/service';
 
 const ROOT = join(__dirname, '../..');
 const run = promisify(execFile);
@@ -262,12 +262,34 @@ it('prints its version', async () => {
 });
 
 it('ends with 2 and the usage when it does not know an argument', async () => {
-  const failed = run(process.execPath, [BIN, '--port=80']);
+  const { PATH } = process.env;
+  const failed = run(process.execPath, [BIN, '--port=80'], { env: { PATH } });
   await expect(failed).rejects.toMatchObject({
     code: 2,
     stdout: '',
     stderr: expect.stringMatching(/^unknown argument "--port=80"\n\nusage: ratelimit /) as string,
   });
+});
+
+it.each([
+  [['-config', '/data/ratelimit.yaml'], '-config, argument 2 (not shown)'],
+  [['--config-dir=/data', '--redis-url=redis://:hunter2@redis'], '--config-dir, --redis-url'],
+])('starts with the arguments %j of a deployment that sets RUNTIME_ROOT', async (words, names) => {
+  const service = await startService({ words });
+  expect((await ask(service, 'example', 'api_key=of-a-caller')).status).toBe(200);
+  const [, warning] =
+    /level=warning msg="(arguments are ignored[^"]*)"/.exec(service.output()) ?? [];
+  expect(warning).toBe(
+    `arguments are ignored: ${names}; settings come from the environment, and ratelimit --help lists them`,
+  );
+  expect(service.output()).not.toContain('hunter2');
+});
+
+it('takes an unknown argument of npx weir for a mistake, which sets RUNTIME_ROOT by itself', async () => {
+  const { PATH } = process.env;
+  const weir = join(ROOT, 'dist/src/bin/weir.js');
+  const failed = run(process.execPath, [weir, '--port=80'], { env: { PATH } });
+  await expect(failed).rejects.toMatchObject({ code: 2, stdout: '' });
 });
 
 it('prints every setting with --help', async () => {

@@ -175,10 +175,19 @@ describe('the rule checker', () => {
 
   it('calls a file that the service does not read a mistake', async () => {
     await write('a.yaml', GOOD);
-    await write('limits', '[');
+    await write('limits.yaml~', '[');
     expect(await check()).toEqual(
-      refused('1 mistake', 'DIR/limits: not read: rename it to .yaml, or move it elsewhere'),
+      refused('1 mistake', 'DIR/limits.yaml~: not read: rename it to .yaml, or move it elsewhere'),
     );
+  });
+
+  it('reads files of any name, as the service does', async () => {
+    await write('limits', GOOD);
+    await write('others.txt', '[');
+    const { lines } = await check();
+    expect(lines[0]).toMatch(/^DIR\/others\.txt:1:2: /);
+    await write('others.txt', GOOD.replace('domain: x', 'domain: y'));
+    expect(await check()).toEqual({ exitCode: 0, lines: ['2 domains, 2 limits: OK'] });
   });
 
   it('reads .yml files and subdirectories, and hidden directories never', async () => {
@@ -250,7 +259,7 @@ describe('the rule checker', () => {
     expect(await check()).toEqual({
       exitCode: 0,
       lines: [
-        'DIR: warning: no file in this directory or below it ends in .yaml or .yml: it is empty',
+        'DIR: warning: no rule file is in this directory or below it: it is empty',
         '0 domains, 0 limits: OK',
       ],
     });

@@ -353,6 +353,79 @@ describe('directories below', () => {
   });
 });
 
+describe('files beside the directory', () => {
+  const dotted = { takes: 'dotted', fileOr: 'the directory of rule files' } as const;
+
+  it('are read where their name goes on with a dot, and are named from the directory', async () => {
+    directory.write('root/config/shop.yaml', ruleText(5));
+    directory.write('root/config.web.yaml', ruleText(7, 'web'));
+    directory.write('root/config.d/team/api', ruleText(8, 'api'));
+    directory.write('root/configs.yaml', 'domain: [');
+    expect(await start(dotted)).toBe('api=8 web=7 shop=5');
+    directory.write('root/config.web.yaml', 'domain: [');
+    expect(await reloaded()).toContain('error ../config.web.yaml: ');
+  });
+
+  it('load when they come, are written and vanish, also without a directory', async () => {
+    directory.write('root/other.yaml', '');
+    expect(await start(dotted)).toMatch(/it does not exist \(ENOENT\)$/);
+    directory.write('root/config.yaml', ruleText(5));
+    expect(await reloaded()).toBe('shop=5');
+    directory.write('root/config.yaml', ruleText(6));
+    expect(await reloaded(3)).toBe('shop=6');
+    directory.write('root/config/web.yaml', ruleText(7, 'web'));
+    expect(await reloaded(4)).toBe('shop=6 web=7');
+    unlinkSync(directory.at('root/config.yaml'));
+    expect(await reloaded(5)).toBe('web=7');
+  });
+
+  it('follow the swap of `..data` where a ConfigMap lies above the directory', async () => {
+    directory.write('root/..1/config.yaml', ruleText(5));
+    directory.write('root/..2/config.yaml', ruleText(6));
+    directory.swapLink('root/..data', '..1');
+    symlinkSync('..data/config.yaml', directory.at('root/config.yaml'));
+    expect(await start(dotted)).toBe('shop=5');
+    directory.swapLink('root/..data', '..2');
+    expect(await reloaded()).toBe('shop=6');
+  });
+
+  it('replace a file within it of the same path with dots, with a warning', async () => {
+    directory.write('root/config/shop.yaml', ruleText(5));
+    directory.write('root/config.shop.yaml', ruleText(6));
+    expect(await start(dotted)).toBe(
+      'shop=6\nwarning shop.yaml: not read: "../config.shop.yaml" has the same path once / is written as a dot, and comes after it',
+    );
+  });
+
+  it('are read alone, with a warning, where a file has the name of the directory', async () => {
+    directory.write('root/config', ruleText(5));
+    directory.write('root/config.yaml', ruleText(6));
+    expect(await start(dotted)).toBe(
+      'shop=6\nwarning ../config: not read: expected a directory, a name that goes on with a dot, or RUNTIME_WATCH_ROOT=false, which reads this file',
+    );
+  });
+
+  it('are a mistake where they are more than can be listed', async () => {
+    directory.write('root/config/shop.yaml', ruleText(5));
+    for (let i = 0; i < 10_001; i += 1) directory.write(`root/config.d/${String(i)}`, '');
+    expect(await start(dotted)).toMatch(/cannot be read: beside it: more than 10000 names in it/);
+  });
+});
+
+describe('files of any name', () => {
+  it('are read, but for what editors and people leave beside them', async () => {
+    directory.write('root/config/limits', ruleText(5));
+    for (const name of ['limits~', '.limits.swp', 'README.md'])
+      directory.write(`root/config/${name}`, 'domain: [');
+    symlinkSync('nowhere', directory.at('root/config/next'));
+    expect(await start({ takes: 'any' })).toBe(
+      'shop=5' +
+        '\nwarning README.md: not read: rename it to .yaml, or move it elsewhere' +
+        '\nwarning limits~: not read: rename it to .yaml, or move it elsewhere',
+    );
+  });
+});
+
 describe('what is no ordinary file', () => {
   beforeEach(() => {
     directory.write('root/config/shop.yaml', ruleText(5));

@@ -32,6 +32,8 @@ export interface ServiceOptions {
   readonly withinMs?: number;
   /** Its standard output is a terminal, made by `script`. */
   readonly inTerminal?: boolean;
+  /** Of its command line. */
+  readonly words?: readonly string[];
 }
 
 const running = new Set<ChildProcess>();
@@ -47,11 +49,12 @@ export async function startService({
   waitUntilUp = true,
   withinMs = 20_000,
   inTerminal = false,
+  words: given,
 }: ServiceOptions = {}): Promise<Service> {
   const [http, grpc, debug] = await Promise.all([freePort(), freePort(), freePort()]);
   const ofWorkers = await settingsForWorkers(env);
   const elapsedMs = startStopwatch();
-  const [program, ...words] = commandLine(inTerminal);
+  const [program, ...words] = commandLine(inTerminal, given);
   const child = spawn(program, words, {
     cwd: ROOT,
     env: {
@@ -103,11 +106,14 @@ export async function startService({
   return { ...service, startMs: elapsedMs() - (readQueuedMs(child.pid ?? 0) ?? 0) };
 }
 
-function commandLine(inTerminal: boolean): readonly [string, ...string[]] {
+function commandLine(
+  inTerminal: boolean,
+  words: readonly string[] = [],
+): readonly [string, ...string[]] {
   const script = join(ROOT, 'dist/src/bin/ratelimit.js');
   return inTerminal
     ? ['script', '-qefc', `${process.execPath} ${script}`, '/dev/null']
-    : [process.execPath, script];
+    : [process.execPath, script, ...words];
 }
 
 async function stop(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {

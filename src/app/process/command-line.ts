@@ -1,6 +1,15 @@
+import type { Environment } from '../../platform/env-table/read-table';
+import { deploysBySettings } from '../../settings/deploys-by-settings';
+import { nameArguments } from './name-arguments';
+
 /** What the command line of `ratelimit` asks for. */
 export type Command =
-  | { readonly kind: 'serve' | 'help' | 'version' | 'completion' }
+  | { readonly kind: 'help' | 'version' | 'completion' }
+  | {
+      readonly kind: 'serve';
+      /** What the log of the start says of arguments that mean nothing here. */
+      readonly warning?: string;
+    }
   | { readonly kind: 'mistake'; readonly message: string };
 
 export const USAGE = `usage: ratelimit [--help | --version | --completion bash]
@@ -9,7 +18,9 @@ Serves rate limit decisions until a signal stops it. Settings are environment va
 
   --help, -h       print all settings
   --version, -v    print the version
-  --completion     print completion for a shell: source <(ratelimit --completion bash)`;
+  --completion     print completion for a shell: source <(ratelimit --completion bash)
+
+Other arguments are a mistake, or a warning where the environment says where rules or counters are.`;
 
 /** Compositions written for an image without an entry point name the program as its own first argument. */
 const OWN_PATH = '/bin/ratelimit';
@@ -21,14 +32,25 @@ const WORDS: Readonly<Record<string, Command>> = {
   v: { kind: 'version' },
 };
 
-/** Reads flags with one dash or two; the first decides. */
-export function parseCommandLine(words: readonly string[]): Command {
+/**
+ * Reads flags with one dash or two; the first decides. Unknown ones are ignored where the environment is that of a deployment: the
+ * reference reads no arguments at all.
+ */
+export function parseCommandLine(words: readonly string[], env: Environment): Command {
   const [word, value = ''] = words;
-  if (word === undefined || word === OWN_PATH) return { kind: 'serve' };
+  if (word === undefined) return { kind: 'serve' };
+  if (word === OWN_PATH) return serveBeside(words.slice(1));
   const [, name = ''] = /^--?([a-z]+)$/.exec(word) ?? [];
+  if (Object.hasOwn(WORDS, name)) return WORDS[name] as Command;
   if (name === 'completion') return parseShell(value);
-  const message = `unknown argument ${JSON.stringify(word)}`;
-  return Object.hasOwn(WORDS, name) ? (WORDS[name] as Command) : { kind: 'mistake', message };
+  if (deploysBySettings(env)) return serveBeside(words);
+  return { kind: 'mistake', message: `unknown argument ${JSON.stringify(word)}` };
+}
+
+function serveBeside(ignored: readonly string[]): Command {
+  if (ignored.length === 0) return { kind: 'serve' };
+  const warning = `arguments are ignored: ${nameArguments(ignored)}; settings come from the environment, and ratelimit --help lists them`;
+  return { kind: 'serve', warning };
 }
 
 function parseShell(shell: string): Command {

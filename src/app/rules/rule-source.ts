@@ -4,6 +4,7 @@ import { createDirectorySource } from '../../rule-sources/directory-source';
 import type { LoadResult } from '../../rule-sources/load-result';
 import type { RulesVersion } from '../../core/explain/explanation';
 import type { Rules } from '../../core/rules/rules';
+import { readsBeside } from '../../settings/configuration';
 import type { Settings } from '../../settings/settings';
 import { createCompile, toLoadOptions, type CompileDeps } from './load-options';
 import type * as XdsSource from './xds-source';
@@ -35,12 +36,15 @@ export function describeRuleSource({ configuration, xds }: Settings): string {
   return directoryOf(toPlace(configuration));
 }
 
-function toPlace(configuration: Settings['configuration']): DirectoryOptions {
+/** Where the settings say that rule files are, and which of them count. */
+export function toPlace(configuration: Settings['configuration']): DirectoryOptions {
   return {
     root: configuration.runtimeRoot,
     subdirectory: configuration.runtimeSubdirectory ?? '',
     appDirectory: configuration.runtimeAppDirectory,
     ignoreDotFiles: configuration.runtimeIgnoreDotFiles,
+    takes: readsBeside(configuration) ? 'dotted' : 'any',
+    fileOr: 'the directory of rule files',
   };
 }
 

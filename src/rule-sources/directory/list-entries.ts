@@ -12,13 +12,19 @@ export interface DirectoryEntry {
   readonly target:
     | { readonly kind: 'file' | 'directory' | 'other'; readonly stats: BigIntStats }
     | { readonly kind: 'unreachable'; readonly code: string };
+  /** Why it is not read whatever it holds. */
+  readonly leftOut?: string;
 }
 
-/** Everything in a directory, in the order of the names' bytes. Rejects when it cannot be listed. */
-export async function listEntries(directory: string): Promise<DirectoryEntry[]> {
+/** All of these names in a directory, in the order of the names' bytes. Rejects when it cannot be listed. */
+export async function listEntries(
+  directory: string,
+  isWanted: (name: string) => boolean,
+): Promise<DirectoryEntry[]> {
   const names = await readdir(directory, { encoding: 'buffer' });
   const entries: DirectoryEntry[] = [];
   for (const name of names.sort((a, b) => a.compare(b))) {
+    if (!isWanted(name.toString())) continue;
     const entry = await readEntry(directory, name);
     if (entry !== undefined) entries.push(entry);
   }

@@ -6,10 +6,14 @@ const MAX_ENTRIES = 10_000;
 
 /**
  * Lists a directory and every directory below it that is not hidden (`..data` of a Kubernetes mount would show its files a
- * second time). Follows links to directories, each directory once. Rejects when one cannot be listed, or when there are more than
- * 10,000 names.
+ * second time). Follows links to directories, each directory once; `isWanted` may leave paths out. Rejects when one cannot be listed, or
+ * when there are more than 10,000 names.
  */
-export async function listTree(top: string, ignoreDotFiles: boolean) {
+export async function listTree(
+  top: string,
+  ignoreDotFiles: boolean,
+  isWanted: (path: string) => boolean = () => true,
+) {
   /** Names are paths relative to the top; directories and what they hold follow one another. */
   const entries: DirectoryEntry[] = [];
   /** The real paths of all directories that were listed, the top first. */
@@ -17,7 +21,7 @@ export async function listTree(top: string, ignoreDotFiles: boolean) {
   const seen = new Set<string>();
   const list = async (directory: string, prefix: string): Promise<void> => {
     directories.push(await realpath(directory));
-    for (const entry of await listEntries(directory)) {
+    for (const entry of await listEntries(directory, (name) => isWanted(prefix + name))) {
       const { name, path, target } = entry;
       if (name.startsWith('.') && (ignoreDotFiles || target.kind === 'directory')) continue;
       entries.push({ ...entry, name: prefix + name });

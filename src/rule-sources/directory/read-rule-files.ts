@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import { isError, type RuleProblem, WHOLE } from '../../fields/problem';
 import { describeCode, errorCode } from '../../platform/errors';
 import { NOT_READ, type RuleFile, type RuleFiles } from '../load-result';
+import { findOverwritten } from './dotted-paths';
 import type { DirectoryEntry } from './list-entries';
 import { readBounded } from './read-file';
 import type { Survey } from './survey';
@@ -33,18 +34,20 @@ export async function readRuleFiles(survey: Survey, maxBytes: number): Promise<R
   return survey.isFile ? { files, problems, isFile: true } : { files, problems };
 }
 
-async function readEntries(
-  { isFile }: Survey,
-  entries: readonly DirectoryEntry[],
-  maxBytes: number,
-) {
+async function readEntries(survey: Survey, entries: readonly DirectoryEntry[], maxBytes: number) {
   const files: RuleFile[] = [];
   const problems: RuleProblem[] = [];
+  const candidates = entries.filter((entry) => isRuleFile(survey, entry));
+  const overwritten =
+    survey.takes === 'named' ? NONE : findOverwritten(candidates, survey.appDirectory);
+  const isCandidate = new Set(candidates);
   let left = maxBytes;
   for (const entry of entries) {
     if (entry.target.kind === 'directory') continue;
-    const isRead = isFile || SUFFIXES.some((suffix) => entry.name.endsWith(suffix));
-    const found = isRead ? await readEntry(entry, left, maxBytes) : passOver(entry);
+    const isRead = isCandidate.has(entry) && !overwritten.has(entry);
+    const found = isRead
+      ? await readEntry(entry, left, maxBytes)
+      : passOver(entry, overwritten.get(entry));
     if (found === undefined) continue;
     if ('bytes' in found) {
       files.push(found);
@@ -54,11 +57,31 @@ async function readEntries(
   return { files, problems };
 }
 
-function noRuleFiles({ directory, entries = [] }: Survey): RuleProblem {
+const NONE: ReadonlyMap<DirectoryEntry, string> = new Map();
+
+/** What editors and people leave beside rule files. */
+const NEVER_RULES = ['~', '.md'];
+
+function isRuleFile({ isFile, takes }: Survey, { name, target, leftOut }: DirectoryEntry): boolean {
+  if (target.kind === 'directory' || leftOut !== undefined) return false;
+  if (isFile || endsInOneOf(name, SUFFIXES)) return true;
+  if (takes === 'named' || target.kind !== 'file') return false;
+  return !basename(name).startsWith('.') && !endsInOneOf(name, NEVER_RULES);
+}
+
+function endsInOneOf(name: string, suffixes: readonly string[]): boolean {
+  return suffixes.some((suffix) => name.endsWith(suffix));
+}
+
+function noRuleFiles({ directory, entries = [], takes }: Survey): RuleProblem {
   const names = entries.slice(0, 10).map(({ name }) => JSON.stringify(name));
   const instead = names.length === 0 ? 'it is empty' : `it holds ${names.join(', ')}`;
-  const message = `no file in this directory or below it ends in ${SUFFIXES.join(' or ')}: ${instead}`;
-  return problem('warning', 'no-rule-files', directory, message);
+  const suffixes = SUFFIXES.join(' or ');
+  const none =
+    takes === 'named'
+      ? `no file in this directory or below it ends in ${suffixes}`
+      : 'no rule file is in this directory or below it';
+  return problem('warning', 'no-rule-files', directory, `${none}: ${instead}`);
 }
 
 /** Whether reading again is worth while although no change was seen. */
@@ -89,7 +112,16 @@ async function readEntry(
 }
 
 /** A file that the reference reads, or that somebody may take for a rule file. */
-function passOver({ name, target }: DirectoryEntry): RuleProblem | undefined {
+function passOver(
+  { name, target, leftOut }: DirectoryEntry,
+  insteadOf: string | undefined,
+): RuleProblem | undefined {
+  if (insteadOf !== undefined) {
+    const other = JSON.stringify(insteadOf);
+    const message = `not read: ${other} has the same path once / is written as a dot, and comes after it`;
+    return problem('warning', NOT_READ, name, message);
+  }
+  if (leftOut !== undefined) return problem('warning', NOT_READ, name, leftOut);
   if (target.kind !== 'file' || basename(name).startsWith('.')) return undefined;
   return problem('warning', NOT_READ, name, 'not read: rename it to .yaml, or move it elsewhere');
 }

@@ -1,8 +1,9 @@
 import { basename, dirname, join, parse, resolve, sep } from 'node:path';
 import { describeCode, errorCode, toReason } from '../../platform/errors';
+import { besideOf } from './dotted-paths';
 import { readFileEntry, type DirectoryEntry } from './list-entries';
 import { listTree } from './list-tree';
-import { resolvePath, type WatchTarget } from './resolve-path';
+import { resolvePath, type ResolvedPath, type WatchTarget } from './resolve-path';
 
 /** Where the rule files are: in `root/subdirectory/appDirectory` and below it. */
 export interface DirectoryOptions {
@@ -14,9 +15,16 @@ export interface DirectoryOptions {
   readonly appDirectory: string;
   /** RUNTIME_IGNOREDOTFILES: files whose name begins with a dot are not rule files. */
   readonly ignoreDotFiles: boolean;
+  /**
+   * `named`, where it is left out: files that end in .yaml or .yml. `any`: files of any name, as the reference does. `dotted`: also those
+   * beside the directory whose dotted path begins with its name, such as `config.yaml`.
+   */
+  readonly takes?: Takes;
   /** What messages call it, where it may be a single file as well; undefined: it is a directory of rule files. */
   readonly fileOr?: string;
 }
+
+export type Takes = 'named' | 'any' | 'dotted';
 
 /** What a directory looks like now, without the content of its files. */
 export interface Survey {
@@ -32,6 +40,8 @@ export interface Survey {
   readonly changedAtSeconds: number;
   /** It is a single file, in place of a directory. */
   readonly isFile: boolean;
+  readonly takes: Takes;
+  readonly appDirectory: string;
   /** What messages call it. */
   readonly noun: string;
   /** What to watch to learn of the next change. */
@@ -48,46 +58,88 @@ export async function surveyDirectory(options: DirectoryOptions): Promise<Survey
   const { root } = parse(directory);
   const below = directory.slice(resolve(options.root).length).split(sep).filter(Boolean);
   const path = await resolvePath(root, directory.slice(root.length), below.length + 1);
+  const found = await findEntries(options, path);
   const watched = new Map<string, Set<string> | undefined>();
   const watch = (at: string, name: string) => {
     if (!watched.has(at)) watched.set(at, new Set());
     watched.get(at)?.add(name);
   };
   for (const [at, name] of path.watched) watch(at, name);
-  const survey = (
-    entries: readonly DirectoryEntry[] | undefined,
-    obstacle: string | undefined,
-    isFile = false,
-  ): Survey => ({
+  for (const each of found.directories) watched.set(each, undefined);
+  const { entries = [], obstacle } = found;
+  for (const link of found.isFile ? [] : entries.filter(({ isLink }) => isLink)) {
+    const at = link.path.toString();
+    const { watched: onTheWay } = await resolvePath(dirname(at), basename(at), 0);
+    for (const [within, name] of onTheWay) watch(within, name);
+  }
+  return {
     directory,
-    entries,
+    entries: found.entries,
     obstacle,
-    isFile,
+    isFile: found.isFile === true,
+    takes: options.takes ?? 'named',
+    appDirectory: options.appDirectory,
     noun: options.fileOr ?? 'the directory of rule files',
-    fingerprint: [path.state, obstacle ?? '', ...(entries ?? []).map(identify)].join('\n'),
-    changedAtSeconds: (entries ?? []).map(changedAt).reduce((a, b) => Math.max(a, b), 0),
+    fingerprint: [path.state, obstacle ?? '', ...entries.map(identify)].join('\n'),
+    changedAtSeconds: entries.map(changedAt).reduce((a, b) => Math.max(a, b), 0),
     targets: [...watched].map(([at, names]) => ({ directory: at, names })),
-  });
+  };
+}
+
+interface Found {
+  readonly entries?: readonly DirectoryEntry[] | undefined;
+  /** To be watched. */
+  readonly directories: readonly string[];
+  readonly obstacle?: string | undefined;
+  readonly isFile?: boolean;
+}
+
+const NOTHING: Found = { entries: [], directories: [] };
+
+async function findEntries(options: DirectoryOptions, path: ResolvedPath): Promise<Found> {
+  const within = await findWithin(options, path);
+  if (options.takes !== 'dotted') return within;
+  const beside = await listBeside(options);
+  const directories = [...beside.directories, ...within.directories];
+  if (beside.entries === undefined) return { ...beside, directories };
+  if (path.obstacle?.code === 'ENOENT' && beside.entries.length > 0)
+    return { entries: beside.entries, directories };
+  const entries = within.entries && [...within.entries, ...beside.entries];
+  return { ...within, entries, directories };
+}
+
+/** What is in the directory, or the file in its place. */
+async function findWithin(options: DirectoryOptions, path: ResolvedPath): Promise<Found> {
+  const directory = directoryOf(options);
   if (path.obstacle !== undefined) {
     const { path: at, code } = path.obstacle;
     const where = at === directory ? '' : `${JSON.stringify(at)}: `;
-    return survey(undefined, `${where}${describeCode(code)}`);
+    return { directories: [], obstacle: `${where}${describeCode(code)}` };
   }
   const real = path.real ?? directory;
   try {
     const file = await findFile(real, options);
-    if (file !== undefined) return survey([file], undefined, true);
-    const { entries, directories } = await listTree(real, options.ignoreDotFiles);
-    for (const each of directories) watched.set(each, undefined);
-    for (const link of entries.filter(({ isLink }) => isLink)) {
-      const at = link.path.toString();
-      const { watched: onTheWay } = await resolvePath(dirname(at), basename(at), 0);
-      for (const [within, name] of onTheWay) watch(within, name);
-    }
-    return survey(entries, undefined);
+    if (file === undefined) return await listTree(real, options.ignoreDotFiles);
+    return { entries: [file], directories: [], isFile: file.leftOut === undefined };
   } catch (error) {
-    watched.set(real, undefined);
-    return survey(undefined, reasonOf(error));
+    return { directories: [real], obstacle: reasonOf(error) };
+  }
+}
+
+/** The files beside the directory whose dotted path begins with its name; none where the directory above cannot be listed. */
+async function listBeside(options: DirectoryOptions): Promise<Found> {
+  const { root, subdirectory, appDirectory, ignoreDotFiles } = options;
+  const { mayHold, isTaken } = besideOf(appDirectory);
+  const above = resolve(join(root, subdirectory));
+  try {
+    const { entries, directories } = await listTree(above, ignoreDotFiles, mayHold);
+    const files = entries.filter(
+      ({ name, target }) => target.kind !== 'directory' && isTaken(name),
+    );
+    return { entries: files.map((file) => ({ ...file, name: `../${file.name}` })), directories };
+  } catch (error) {
+    if (error instanceof Error && 'path' in error && error.path === above) return NOTHING;
+    return { directories: [above], obstacle: `beside it: ${reasonOf(error)}` };
   }
 }
 
@@ -98,8 +150,15 @@ async function findFile(
 ): Promise<DirectoryEntry | undefined> {
   if (options.fileOr === undefined) return undefined;
   const file = await readFileEntry(real);
-  return file && { ...file, name: basename(directoryOf(options)) };
+  if (file === undefined) return undefined;
+  const name = basename(directoryOf(options));
+  return options.takes === 'dotted'
+    ? { ...file, name: `../${name}`, leftOut: FILE_OF_ITS_NAME }
+    : { ...file, name };
 }
+
+const FILE_OF_ITS_NAME =
+  'not read: expected a directory, a name that goes on with a dot, or RUNTIME_WATCH_ROOT=false, which reads this file';
 
 function reasonOf(error: unknown): string {
   const code = errorCode(error);

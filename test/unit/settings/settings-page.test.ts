@@ -92,6 +92,5 @@ describe('the help', () => {
     expect(help).toContain('prefix of every counter key [empty]');
     expect(help).toContain('<PASSWORD> or <USERNAME>:<PASSWORD>; secret [none]');
     expect(help).toContain('deprecated: no effect [0]');
-    expect(help).toContain('deprecated: no effect: both a new target');
   });
 });
