@@ -14,6 +14,12 @@ export interface ServerAnswers {
   readonly takesAll: boolean;
 }
 
+export interface AskServerOptions {
+  /** It is the only server: no node of a cluster, and named by no sentinel. */
+  readonly isAlone: boolean;
+  readonly typeSetting?: TypeSetting | undefined;
+}
+
 /** No counter has these names: theirs end in `_` and a number, `~g` or `~s`. */
 const NO_KEY = 'weir:no-key';
 
@@ -31,16 +37,16 @@ export const NO_KEYS: readonly string[] = [
  */
 export async function askServer(
   client: Redis,
-  { isClusterNode, typeSetting }: { isClusterNode: boolean; typeSetting?: TypeSetting | undefined },
+  { isAlone, typeSetting }: AskServerOptions,
 ): Promise<ServerAnswers> {
-  const keys = isClusterNode ? [NO_KEY] : NO_KEYS;
+  const keys = isAlone ? NO_KEYS : [NO_KEY];
   const answers = await Promise.all(keys.map((key) => refusalOf(client.call('EXPIRE', key, '1'))));
   const refusals = answers.filter((answer) => answer !== undefined);
   // Where one shard of several does not answer, the others are used.
-  if (refusals.length === keys.length) await refuseAway(client, refusals, typeSetting);
+  if (refusals.length === keys.length) await refuseAway(client, refusals, { isAlone, typeSetting });
   return {
     expireRefused: refusals.find(isCommandForbidden),
-    moved: isClusterNode ? undefined : refusals.find(isOfCluster),
+    moved: isAlone ? refusals.find(isOfCluster) : undefined,
     takesAll: refusals.length === 0,
   };
 }
@@ -48,10 +54,10 @@ export async function askServer(
 async function refuseAway(
   client: Redis,
   refusals: readonly string[],
-  typeSetting: TypeSetting | undefined,
+  { isAlone, typeSetting }: AskServerOptions,
 ): Promise<void> {
   const fault = refusals.find((answer) => isWrongServer(answer) || isRedisAway(answer));
-  if (fault?.startsWith('READONLY') === true)
+  if (isAlone && fault?.startsWith('READONLY') === true)
     throw new WrongKindError('replica', typeSetting, fault);
   if (fault !== undefined)
     throw new AwayError(isRedisAway(fault) ? `the proxy cannot reach its Redis: ${fault}` : fault);

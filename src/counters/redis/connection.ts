@@ -23,8 +23,10 @@ export interface ConnectionDeps {
   readonly onScriptsRefused: (reason: string) => void;
   /** What the server said when it was asked about keys that no counter has. */
   readonly onAnswers: (answers: ServerAnswers) => void;
-  /** A server that was taken for the only one left a counter to another node of its cluster. */
-  readonly onMoved: (answer: string) => void;
+  /** A server that was taken for the only one says by this answer that it is not; returns what to say of it. */
+  readonly onMisplaced: (kind: 'cluster' | 'replica', answer: string) => string;
+  /** The first batch of a connection was answered. */
+  readonly onServed: () => void;
   /** The time of day of this process; undefined: it is not compared with the server's. */
   readonly clock?: Clock | undefined;
   /** A call of a script of kinds that look has been answered; `sentSeconds`: by `clock`. */
@@ -41,6 +43,8 @@ export interface ConnectionOptions {
   readonly roundTripMs: number;
   readonly usesScripts: boolean;
   readonly scripts: Scripts;
+  /** It is to the only server of its store. */
+  readonly isAlone: boolean;
 }
 
 /** Longest wait for the answer to QUIT. */
@@ -58,8 +62,7 @@ export function createConnection(client: Redis, deps: ConnectionDeps, options: C
   let isRetired = false;
   let hasServed = false;
   let isAskingBehind = false;
-  // Of its nodes a script gets keys of several slots.
-  const isClusterNode = !options.scripts.isDeclaringKeys;
+  const { isAlone } = options;
   let resolveRetired: (reason: string) => void = () => undefined;
   const retired = new Promise<string>((resolve) => {
     resolveRetired = resolve;
@@ -97,8 +100,10 @@ export function createConnection(client: Redis, deps: ConnectionDeps, options: C
       },
       onEnd: (left) => {
         if (lostError !== undefined) return;
-        if (!isRetired) hasServed = true;
-        else if (left === 0) quit();
+        if (!isRetired) {
+          if (!hasServed) deps.onServed();
+          hasServed = true;
+        } else if (left === 0) quit();
       },
     },
     options.timeoutMs,
@@ -111,6 +116,9 @@ export function createConnection(client: Redis, deps: ConnectionDeps, options: C
     if (inFlight.size === 0) quit();
   };
 
+  // Sentinels and clusters know of their failovers.
+  const isReplica = (answer: string): boolean => isAlone && answer.startsWith('READONLY');
+
   const leave = (reason: string): void => {
     retire(reason);
     onServerFault(reason);
@@ -121,7 +129,7 @@ export function createConnection(client: Redis, deps: ConnectionDeps, options: C
     if (isAskingBehind || isRetired) return;
     isAskingBehind = true;
     try {
-      await askServer(client, { isClusterNode });
+      await askServer(client, { isAlone });
     } catch (error) {
       if (error instanceof AwayError) leave(error.message);
     } finally {
@@ -132,8 +140,9 @@ export function createConnection(client: Redis, deps: ConnectionDeps, options: C
   const readAnswer = (answer: string): StoreError => {
     const error = toAnswerError(store, answer);
     if (isRedisAway(answer)) void askBehindProxy();
-    else if (!isClusterNode && isOfCluster(answer)) deps.onMoved(answer);
-    if (isWrongServer(answer)) leave(answer);
+    else if (isAlone && isOfCluster(answer)) deps.onMisplaced('cluster', answer);
+    if (isWrongServer(answer))
+      leave(isReplica(answer) ? deps.onMisplaced('replica', answer) : answer);
     return error;
   };
 

@@ -5,8 +5,7 @@ import { type Script } from './lua';
 import { withoutPassword } from './auth-words';
 import { isReplyError } from './reply-error';
 import { isLackOfScripts, isWrongServer } from './store-errors';
-import { askServer, type ServerAnswers } from './ask-server';
-import { type TypeSetting } from './wrong-kind';
+import { askServer, type AskServerOptions, type ServerAnswers } from './ask-server';
 
 /** What a server lets a connection do, and how far it is. */
 export interface Capabilities extends ServerAnswers {
@@ -21,7 +20,7 @@ export interface HandshakeDeps {
   readonly monotonicMs: () => number;
 }
 
-export interface HandshakeOptions {
+export interface HandshakeOptions extends AskServerOptions {
   readonly auth: Credentials | undefined;
   readonly database: number;
   /** The script to load; undefined: no scripts. */
@@ -29,8 +28,6 @@ export interface HandshakeOptions {
   /** What EVAL is asked besides; whoever refuses it fails the handshake. */
   readonly question?: readonly string[] | undefined;
   readonly mustBeMaster: boolean;
-  readonly isClusterNode: boolean;
-  readonly typeSetting?: TypeSetting | undefined;
 }
 
 /** The connection ended when it was asked for a script: twemproxy does so at commands that it does not know. */

@@ -56,7 +56,13 @@ export async function openConnection(
   const usesScripts = isWanted && scriptsRefused === undefined;
   if (scriptsRefused !== undefined) deps.onScriptsRefused(scriptsRefused);
   deps.onAnswers(answers);
-  return createConnection(client, deps, { timeoutMs, roundTripMs, usesScripts, scripts });
+  return createConnection(client, deps, {
+    timeoutMs,
+    roundTripMs,
+    usesScripts,
+    scripts,
+    isAlone: isAlone(options),
+  });
 }
 
 /**
@@ -79,6 +85,11 @@ export async function takesScripts(
   }
 }
 
+/** Whether it is the only server of its store: no node of a cluster, and named by no sentinel. */
+export function isAlone({ isClusterNode = false, mustBeMaster = false }: NodeOptions): boolean {
+  return !isClusterNode && !mustBeMaster;
+}
+
 function scriptsOf({ isClusterNode = false }: NodeOptions): Scripts {
   return isClusterNode ? CLUSTER_SCRIPTS : SCRIPTS;
 }
@@ -96,13 +107,13 @@ async function connect(
   script: Script | undefined,
   question?: readonly string[],
 ): Promise<Capabilities & { readonly client: Redis }> {
-  const { mustBeMaster = false, isClusterNode = false, database = 0, typeSetting } = options;
+  const { mustBeMaster = false, database = 0, typeSetting } = options;
   const { takesNodeOfCluster = true } = options;
   const auth = await readCredentials(options.auth);
   const { client, result } = await openClient(options, async (opened) => {
     const capabilities = await shakeHands(
       { client: opened, monotonicMs },
-      { auth, database, script, question, mustBeMaster, isClusterNode, typeSetting },
+      { auth, database, script, question, mustBeMaster, isAlone: isAlone(options), typeSetting },
     );
     const { moved } = capabilities;
     if (moved !== undefined && !takesNodeOfCluster)

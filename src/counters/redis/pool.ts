@@ -14,6 +14,7 @@ import {
   type PoolOptions,
   type RedisCountersDeps,
 } from './options';
+import { createPlacement } from './placement';
 import { createPoolGrowth } from './pool-growth';
 import { createScriptsUse } from './scripts-use';
 import {
@@ -23,7 +24,6 @@ import {
   toUnavailableError,
 } from './store-errors';
 import { createWaitQueue } from './wait-queue';
-import { WrongKindError } from './wrong-kind';
 
 /** Counts what happens to the connections and batches of a store. */
 export interface StoreStatistics {
@@ -54,25 +54,11 @@ export function createPool(deps: PoolDeps, options: NodeOptions) {
   const { timeoutMs, pool = ONE_CONNECTION, waitsForFirstConnection = false } = options;
   const store = toAddressText(options.address);
   const connections = createConnections();
+  const placement = createPlacement(deps, store, options.typeSetting);
   let isAway = false;
   let mayExpire = true;
   let areKeysRefused = false;
   let wasConnected = false;
-  let misplaced: 'used' | 'refused' | undefined;
-
-  const misplace = (how: 'used' | 'refused', { advice, message: reason }: WrongKindError): void => {
-    if (misplaced === how) return;
-    misplaced = how;
-    onEvent?.({ kind: 'misplaced', store, reason, advice, isUsed: how === 'used' });
-  };
-  const place = (): void => {
-    if (misplaced === undefined) return;
-    misplaced = undefined;
-    onEvent?.({ kind: 'placed', store });
-  };
-  const onMoved = (answer: string): void => {
-    misplace('used', new WrongKindError('cluster', options.typeSetting, answer));
-  };
 
   const connectionDeps = {
     store,
@@ -81,13 +67,13 @@ export function createPool(deps: PoolDeps, options: NodeOptions) {
       areKeysRefused ||= isKeysRefused(reason);
       scriptsUse.refused(reason);
     },
-    onAnswers: ({ expireRefused: reason, moved, takesAll }: ServerAnswers) => {
+    onAnswers: ({ expireRefused: reason, ...answers }: ServerAnswers) => {
       if (mayExpire && reason !== undefined) onEvent?.({ kind: 'expire-refused', store, reason });
       mayExpire = reason === undefined;
-      if (moved !== undefined) onMoved(moved);
-      else if (takesAll || misplaced === 'refused') place();
+      placement.onAnswers(answers);
     },
-    onMoved,
+    onMisplaced: placement.onMisplaced,
+    onServed: placement.onServed,
     clock: deps.clock,
     onAsked: (
       { atMicros, mended }: Pick<AsksReply, 'atMicros' | 'mended'>,
@@ -127,8 +113,7 @@ export function createPool(deps: PoolDeps, options: NodeOptions) {
       // Some calls may be right: those that have worked so far are not ended by a restart of the connection.
       takesNodeOfCluster: wasConnected,
     }).catch((error: unknown) => {
-      const { cause } = Object(error) as { readonly cause?: unknown };
-      if (cause instanceof WrongKindError) misplace('refused', cause);
+      placement.onRefused(error);
       throw error;
     });
     connections.add(connection);

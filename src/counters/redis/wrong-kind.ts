@@ -1,5 +1,5 @@
 /** What a server is that was named as the one that counts. */
-type WrongKind = 'cluster' | 'replica' | 'sentinel';
+export type WrongKind = 'cluster' | 'replica' | 'sentinel';
 
 /** The setting that says what the store is, with its older name. */
 export type TypeSetting = 'KVSTORE_TYPE' | 'KVSTORE_PERSECOND_TYPE';
@@ -21,11 +21,13 @@ export class AwayError extends Error {}
 /** The server is not what the settings say, and cannot count. */
 export class WrongKindError extends AwayError {
   override readonly name = 'WrongKindError';
+  readonly kind: WrongKind;
   /** What the server is and the setting that mends it; names no address. */
   readonly advice: string;
   constructor(kind: WrongKind, setting: TypeSetting | undefined, answer: string) {
     const advice = adviceFor(kind, setting);
     super(`${advice}: ${answer}`);
+    this.kind = kind;
     this.advice = advice;
   }
 }
