@@ -1,15 +1,19 @@
 #!/usr/bin/env node
 import '../platform/compile-cache';
+import { checkDeployment } from '../deployment/check-deployment';
 import { checkRules } from '../rule-sources/check/check-rules';
 import { readSource } from '../rule-sources/read-source';
 import { zonesOfTool } from '../zoneinfo/zones-of-tool';
 
 const { argv, stdin, stdout, stderr } = process;
 
-void checkRules(argv.slice(2), (source) => readSource(source, stdin), zonesOfTool(process)).then(
-  ({ exitCode, lines, errorLines }) => {
-    for (const line of lines) stdout.write(`${line}\n`);
-    for (const line of errorLines) stderr.write(`${line}\n`);
-    process.exitCode = exitCode;
-  },
-);
+void checkRules(
+  argv.slice(2),
+  (source) => readSource(source, stdin),
+  zonesOfTool(process),
+  checkDeployment,
+).then(({ exitCode, lines, errorLines }) => {
+  for (const line of lines) stdout.write(`${line}\n`);
+  for (const line of errorLines) stderr.write(`${line}\n`);
+  process.exitCode = exitCode;
+});

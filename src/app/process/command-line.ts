@@ -1,6 +1,6 @@
 import type { Environment } from '../../platform/env-table/read-table';
 import { deploysBySettings } from '../../settings/deploys-by-settings';
-import { nameArguments } from './name-arguments';
+import { nameArguments } from '../../platform/name-arguments';
 
 /** What the command line of `ratelimit` asks for. */
 export type Command =

@@ -27,11 +27,17 @@ export interface CheckOutcome {
 /** Reads the rule files that the command line names. Never rejects. */
 export type ReadRules = (source: RuleInput) => Promise<RuleFiles>;
 
+/** Says what of the files of a deployment differs from the reference. Never rejects. */
+export type CheckDeployment = (
+  paths: readonly string[],
+) => Promise<{ readonly lines: readonly string[]; readonly mistakes: number }>;
+
 /** `ratelimit-config-check`: checks rule files, and those of CHECK_CONFIG, as the service does. */
 export async function checkRules(
   args: readonly string[],
   readRules: ReadRules,
   findZone?: FindZone,
+  checkDeployment: CheckDeployment = () => Promise.resolve({ lines: [], mistakes: 0 }),
 ): Promise<CheckOutcome> {
   const options = parseCheckOptions(args);
   if (options.kind === 'help') return { exitCode: 0, lines: [USAGE], errorLines: [] };
@@ -43,6 +49,7 @@ export async function checkRules(
   const parts = [
     await checkSource(options, { keys, readRules, findZone }),
     await checkChecks(options),
+    { ...(await checkDeployment(options.deployments ?? [])), good: [] },
   ];
   const lines = parts.flatMap((part) => part.lines);
   const mistakes = parts.reduce((sum, part) => sum + part.mistakes, 0);

@@ -19,6 +19,8 @@ export type CheckOptions =
       readonly source: RuleInput | undefined;
       /** What CHECK_CONFIG is to name. */
       readonly checkConfig: string | undefined;
+      /** Manifests, compositions and files of settings. */
+      readonly deployments?: readonly string[] | undefined;
       readonly mergeDomains: boolean;
       /** Warnings are mistakes too. */
       readonly strict: boolean;
@@ -51,6 +53,12 @@ const FLAGS = {
     value: 'PATH',
     about: 'the file or directory of CHECK_CONFIG, alone or beside rules',
   },
+  deployment: {
+    value: 'FILE',
+    about:
+      'say what of a Kubernetes manifest, compose file or env file differs from the\n' +
+      'reference, alone or beside rules; repeat the flag for several',
+  },
   explain: {
     about: 'also print the path of descriptors through the rules, and why one matches no limit',
   },
@@ -64,9 +72,11 @@ const { config_dir, ...others } = FLAGS;
 export const USAGE = `usage: ratelimit-config-check [-merge_domain_configs] [-strict] [-backend NAME]
                               [-key_file FILE] -config_dir DIR | FILE | -
        ratelimit-config-check -check_config PATH
+       ratelimit-config-check -deployment FILE [-deployment FILE...]
        ratelimit-config-check -explain -domain DOMAIN -descriptors K=V[,K=V...] -config_dir DIR | FILE | -
 
-Reads rules, and what CHECK_CONFIG names, as the service does, and prints every mistake in them.
+Reads rules, and what CHECK_CONFIG names, as the service does, and prints every mistake in them. Reads
+the files of a deployment, and says what in them differs from envoyproxy/ratelimit.
 
 ${helpRows({ config_dir }, 24)}  FILE                    one file
   -                       one file from the standard input
@@ -119,6 +129,7 @@ function toOptions(sources: readonly RuleInput[], values: FlagValues): CheckOpti
     kind: 'check',
     source: sources[0],
     checkConfig: lastOf(values, 'check_config'),
+    deployments: values.get('deployment'),
     mergeDomains: isOn('merge_domain_configs'),
     strict: isOn('strict'),
     abilities,
@@ -143,13 +154,18 @@ function lastOf(values: FlagValues, name: keyof typeof FLAGS): string | undefine
 
 function findWrongSource(sources: readonly RuleInput[], values: FlagValues): string | undefined {
   const [source, another] = sources;
-  const checkConfig = lastOf(values, 'check_config');
-  if ((source ?? checkConfig) === undefined || another !== undefined)
+  const isNothing = !OTHERS.some((name) => values.has(name)) && source === undefined;
+  if (isNothing || another !== undefined)
     return 'expected one of -config_dir DIR, FILE or -, or -check_config PATH';
-  if (checkConfig === '') return '-check_config needs a file or a directory';
+  if (lastOf(values, 'check_config') === '') return '-check_config needs a file or a directory';
   if (source?.kind === 'directory' && source.path === '') return '-config_dir needs a directory';
-  return values.get('key_file')?.includes('') ? '-key_file needs a file' : undefined;
+  const unnamed = FILES.find((name) => values.get(name)?.includes('') === true);
+  return unnamed && `-${unnamed} needs a file`;
 }
+
+/** What may be checked without rules. */
+const OTHERS = ['check_config', 'deployment'] as const;
+const FILES = ['key_file', 'deployment'] as const;
 
 const SWITCHES = ['merge_domain_configs', 'strict', 'explain'] as const;
 

@@ -50,7 +50,7 @@ function readText(text: string, report: Report): Located | undefined {
  * deep in one another: composing such a tree would overflow the stack, and near its end a regular
  * expression that cannot be compiled ends the whole process.
  */
-function parseTokens(
+export function parseTokens(
   text: string,
 ): { readonly tokens: CST.Token[] } | { readonly tooDeepAt: number } {
   const parser = new Parser();

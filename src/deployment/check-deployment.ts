@@ -1,0 +1,76 @@
+import { describeCode, errorCode } from '../platform/errors';
+import { readBounded } from '../rule-sources/directory/read-file';
+import { DIFFERENCES, OF_ROWS } from './differences';
+import { toFacts } from './facts';
+import { readDeployment } from './read-deployment';
+import type { Workload } from './workload';
+
+const MAX_BYTES = 1_048_576;
+
+/** What the files of a deployment came to. */
+export interface DeploymentOutcome {
+  readonly lines: readonly string[];
+  /** Starts that this service refuses, and files that cannot be read. */
+  readonly mistakes: number;
+}
+
+const FURTHER = `${String(DIFFERENCES.filter(({ find }) => typeof find === 'string').length)} more differences, which no deployment shows, are in docs/replacing-the-reference.md`;
+
+/** Says everything in the files of a deployment that differs between the reference and this service. Never rejects. */
+export async function checkDeployment(paths: readonly string[]): Promise<DeploymentOutcome> {
+  const outcomes: DeploymentOutcome[] = [];
+  for (const path of paths) outcomes.push(await checkFile(path));
+  const lines = outcomes.flatMap((outcome) => outcome.lines);
+  return {
+    lines: paths.length === 0 ? [] : [...lines, FURTHER],
+    mistakes: outcomes.reduce((sum, { mistakes }) => sum + mistakes, 0),
+  };
+}
+
+async function checkFile(path: string): Promise<DeploymentOutcome> {
+  const text = await readText(path);
+  if (typeof text !== 'string') return mistake(`${path}: ${text.problem}`);
+  const deployment = readDeployment(text);
+  if (typeof deployment === 'string') return mistake(`${path}: ${deployment}`);
+  const { workloads, skipped } = deployment;
+  const lines = skipped.map((line) => `${path}: ${line}`);
+  if (workloads.length === 0) {
+    return { lines: [...lines, `${path}: no rate limit service is in this file`], mistakes: 1 };
+  }
+  const found = workloads.map((workload) => checkWorkload(path, workload));
+  return {
+    lines: [...lines, ...found.flatMap((each) => each.lines)],
+    mistakes: found.reduce((sum, { mistakes }) => sum + mistakes, 0),
+  };
+}
+
+function mistake(line: string): DeploymentOutcome {
+  return { lines: [line], mistakes: 1 };
+}
+
+async function readText(path: string): Promise<string | { readonly problem: string }> {
+  try {
+    const bytes = await readBounded(Buffer.from(path), MAX_BYTES);
+    if (bytes === undefined) return { problem: 'the file is larger than 1 MiB' };
+    return Buffer.from(bytes).toString();
+  } catch (error) {
+    return { problem: `the file cannot be read: ${describeCode(errorCode(error))}` };
+  }
+}
+
+function checkWorkload(path: string, workload: Workload): DeploymentOutcome {
+  const facts = toFacts(workload);
+  const differs = DIFFERENCES.flatMap(({ find }) => {
+    const text = typeof find === 'function' ? find(facts) : undefined;
+    return text === undefined ? [] : [`differs: ${text}`];
+  });
+  const problems = facts.problems.map((line) => `the start is refused: ${line}`);
+  const warnings = facts.warnings
+    .filter((line) => !OF_ROWS.test(line))
+    .map((line) => `warning: ${line}`);
+  const lines = [...problems, ...differs, ...warnings];
+  return {
+    lines: lines.map((line) => `${path}: ${workload.name}: ${line}`),
+    mistakes: problems.length,
+  };
+}

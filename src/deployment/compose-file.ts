@@ -1,0 +1,41 @@
+import { fieldsOf, listOf, textOf, wordsOf, type YamlFields } from './fields';
+import {
+  wordsAfterProgram,
+  isRateLimitService,
+  toGiven,
+  type Deployment,
+  type GivenValue,
+  type Workload,
+} from './workload';
+
+/** The services of a composition. */
+export function readComposeFile(root: YamlFields): Deployment {
+  const workloads: Workload[] = [];
+  const skipped: string[] = [];
+  for (const [service, value] of Object.entries(fieldsOf(root['services']))) {
+    const fields = fieldsOf(value);
+    const name = `service ${JSON.stringify(service)}`;
+    const env = readEnvironment(fields['environment']);
+    const words = [...wordsOf(fields['entrypoint']), ...wordsOf(fields['command'])];
+    if (!isRateLimitService(textOf(fields['image']), words, env)) {
+      skipped.push(`${name}: skipped, nothing says that it is a rate limit service`);
+      continue;
+    }
+    if (fields['env_file'] !== undefined)
+      skipped.push(`${name}: env_file is not read: name that file too`);
+    workloads.push({ name, env, words: wordsAfterProgram(words), mounts: undefined });
+  }
+  return { workloads, skipped };
+}
+
+/** A map, or a list of `NAME=value` in which a name alone takes the value of the shell. */
+function readEnvironment(value: unknown): ReadonlyMap<string, GivenValue> {
+  if (!Array.isArray(value))
+    return new Map(Object.entries(fieldsOf(value)).map(([name, each]) => [name, toGiven(each)]));
+  return new Map(
+    listOf(value).map((each): [string, GivenValue] => {
+      const [name = '', ...rest] = textOf(each).split('=');
+      return [name, rest.length === 0 ? undefined : toGiven(rest.join('='))];
+    }),
+  );
+}

@@ -1,0 +1,117 @@
+import { posix } from 'node:path';
+import { findMisspelt, misspeltText } from '../settings/misspelt';
+import { readSettings } from '../settings/read-settings';
+import type { GivenValue, Workload } from './workload';
+
+/** Names of existing deployments, with those of today in their place. */
+const TWINS: readonly (readonly [RegExp, string])[] = [
+  [/^KVSTORE_/, 'REDIS_'],
+  [/^MEMSTORE_/, 'MEMCACHE_'],
+  [/^(USE_)?PULLMETRICS/, '$1PROMETHEUS'],
+  [/^(USE_)?TAGGED_STATSD/, '$1DOG_STATSD'],
+];
+
+/** Settings whose values may hold a secret, or a part of one. */
+const MAY_BE_SECRET = /AUTH|URL|HEADERS|PASS|SECRET|TOKEN|KEY|ENDPOINT|HOST_PORT|TAGS|METADATA/;
+
+const NAME_AND_VALUE = /\b([A-Z][A-Z0-9_]*)="(?:[^"\\]|\\.)*"/g;
+
+/** What stands for an address that the file does not hold. */
+const SOME_ADDRESS = 'elsewhere:6379';
+
+/** A workload as the differences ask about it: settings go by the names that the reference reads. */
+export interface Facts {
+  readonly workload: Workload;
+  /** Whether it is set and not empty. */
+  readonly has: (name: string) => boolean;
+  /** Undefined: not set, empty, or not known. */
+  readonly value: (name: string) => string | undefined;
+  readonly isTrue: (name: string) => boolean;
+  readonly isFalse: (name: string) => boolean;
+  readonly backend: 'redis' | 'memcache' | 'none';
+  readonly readsFiles: boolean;
+  /** `/data/ratelimit/config`: the directory of rule files, and the one above. */
+  readonly directory: string;
+  readonly above: string;
+  /** Names that are set to nothing. */
+  readonly empty: readonly string[];
+  /** What the service says of these settings. */
+  readonly problems: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+export function toFacts(workload: Workload): Facts {
+  const env = new Map<string, GivenValue>();
+  for (const [name, value] of workload.env) env.set(formerName(name), value);
+  const has = (name: string) => env.has(name) && env.get(name) !== '';
+  const value = (name: string) => (has(name) ? env.get(name) : undefined);
+  const above = posix.join(
+    value('RUNTIME_ROOT') ?? '/srv/runtime_data/current',
+    value('RUNTIME_SUBDIRECTORY') ?? '',
+  );
+  return {
+    workload,
+    has,
+    value,
+    isTrue: (name) => /^(?:1|t|true)$/i.test(value(name) ?? ''),
+    isFalse: (name) => /^(?:0|f|false)$/i.test(value(name) ?? ''),
+    backend: backendOf(has, value),
+    readsFiles: (value('CONFIG_TYPE') ?? 'FILE') === 'FILE',
+    directory: posix.join(above, env.get('RUNTIME_APPDIRECTORY') ?? 'config'),
+    above,
+    empty: [...workload.env].filter(([, each]) => each === '').map(([name]) => name),
+    ...readAs(workload.env),
+  };
+}
+
+function formerName(name: string): string {
+  const twin = TWINS.find(([pattern]) => pattern.test(name));
+  return twin === undefined ? name : name.replace(...twin);
+}
+
+function backendOf(has: Facts['has'], value: Facts['value']): Facts['backend'] {
+  const type = value('BACKEND_TYPE')?.toLowerCase();
+  if (type !== undefined)
+    return /^mem(?:cache|store)$/.test(type) ? 'memcache' : type === 'memory' ? 'none' : 'redis';
+  if (has('REDIS_URL')) return 'redis';
+  return has('MEMCACHE_HOST_PORT') || has('MEMCACHE_SRV') ? 'memcache' : 'none';
+}
+
+/** What is said of settings whose values are known; the others are taken for good ones. */
+function readAs(env: Workload['env']) {
+  const unknown = [...env].filter(([, value]) => value === undefined).map(([name]) => name);
+  const known: Record<string, string> = {};
+  for (const [name, value] of env) {
+    if (value !== undefined) known[name] = value;
+    else if (/(?:URL|HOST_PORT)$/.test(name)) known[name] = SOME_ADDRESS;
+  }
+  const read = readSettings(known);
+  const isKnown = (line: string) => !unknown.some((name) => line.includes(name));
+  const problems = read.ok
+    ? []
+    : read.problems.filter((line) => !line.includes('is not a setting'));
+  return {
+    problems: problems.filter(isKnown).map(withoutSecrets),
+    warnings: warningsOf(known, problems).filter(isKnown).map(withoutSecrets),
+  };
+}
+
+/** Warnings too, which the service leaves out where a start is refused: those of all settings that it does not refuse. */
+function warningsOf(
+  known: Readonly<Record<string, string>>,
+  problems: readonly string[],
+): readonly string[] {
+  const others = Object.entries(known).filter(
+    ([name]) => !problems.some((line) => line.includes(name)),
+  );
+  const read = readSettings(Object.fromEntries(others));
+  const misspelt = findMisspelt(known).map(misspeltText);
+  return [...new Set([...misspelt, ...(read.ok ? read.warnings : [])])];
+}
+
+/** A message about settings without values that may hold a secret. */
+export function withoutSecrets(text: string): string {
+  return text.replace(NAME_AND_VALUE, (whole, name: string) =>
+    MAY_BE_SECRET.test(name) ? `${name} (value not shown)` : whole,
+  );
+}

@@ -1,0 +1,120 @@
+import { fieldsOf, listOf, textOf, wordsOf, type YamlFields } from './fields';
+import {
+  wordsAfterProgram,
+  isRateLimitService,
+  toGiven,
+  type Deployment,
+  type GivenValue,
+  type Mount,
+  type Workload,
+} from './workload';
+
+const WITH_TEMPLATE = new Set(['Deployment', 'StatefulSet', 'DaemonSet']);
+
+type ConfigMaps = ReadonlyMap<string, YamlFields>;
+
+/** The Pods of manifests, with the ConfigMaps beside them. */
+export function readManifests(documents: readonly YamlFields[]): Deployment {
+  const objects = documents.flatMap(objectsOf);
+  const configMaps = new Map(
+    objects
+      .filter(({ kind }) => kind === 'ConfigMap')
+      .map((object) => [nameOf(object), fieldsOf(object['data'])]),
+  );
+  const workloads: Workload[] = [];
+  const skipped: string[] = [];
+  for (const object of objects) {
+    const kind = textOf(object['kind']);
+    if (kind === 'ConfigMap') continue;
+    const name = `${kind === '' ? 'object without kind' : kind} ${JSON.stringify(nameOf(object))}`;
+    const pod = podOf(kind, object);
+    if (pod === undefined) {
+      skipped.push(`${name}: skipped, expected a Deployment, StatefulSet, DaemonSet or Pod`);
+      continue;
+    }
+    readPod(name, pod, { configMaps, workloads, skipped });
+  }
+  return { workloads, skipped };
+}
+
+function objectsOf(document: YamlFields): readonly YamlFields[] {
+  return document['kind'] === 'List' ? listOf(document['items']).map(fieldsOf) : [document];
+}
+
+function nameOf(object: YamlFields): string {
+  return textOf(fieldsOf(object['metadata'])['name']);
+}
+
+function podOf(kind: string, object: YamlFields): YamlFields | undefined {
+  const spec = fieldsOf(object['spec']);
+  if (kind === 'Pod') return spec;
+  return WITH_TEMPLATE.has(kind) ? fieldsOf(fieldsOf(spec['template'])['spec']) : undefined;
+}
+
+interface Reading {
+  readonly configMaps: ConfigMaps;
+  readonly workloads: Workload[];
+  readonly skipped: string[];
+}
+
+function readPod(of: string, pod: YamlFields, { configMaps, workloads, skipped }: Reading): void {
+  for (const container of listOf(pod['containers']).map(fieldsOf)) {
+    const name = `${of}, container ${JSON.stringify(textOf(container['name']))}`;
+    const words = [...wordsOf(container['command']), ...wordsOf(container['args'])];
+    const { env, unread } = readEnvironment(container, configMaps);
+    if (!isRateLimitService(textOf(container['image']), words, env)) {
+      skipped.push(`${name}: skipped, nothing says that it is a rate limit service`);
+      continue;
+    }
+    skipped.push(...unread.map((text) => `${name}: ${text}`));
+    const mounts = readMounts(container, pod, configMaps);
+    workloads.push({ name, env, words: wordsAfterProgram(words), mounts });
+  }
+}
+
+function readEnvironment(container: YamlFields, configMaps: ConfigMaps) {
+  const env = new Map<string, GivenValue>();
+  const unread: string[] = [];
+  for (const from of listOf(container['envFrom']).map(fieldsOf)) {
+    const source = textOf(fieldsOf(from['configMapRef'])['name']);
+    const data = configMaps.get(source);
+    if (data === undefined)
+      unread.push('settings of envFrom are not in this file, and not checked');
+    for (const [key, value] of Object.entries(data ?? {}))
+      env.set(textOf(from['prefix']) + key, toGiven(value));
+  }
+  for (const entry of listOf(container['env']).map(fieldsOf)) {
+    const from = fieldsOf(fieldsOf(entry['valueFrom'])['configMapKeyRef']);
+    const there = configMaps.get(textOf(from['name']))?.[textOf(from['key'])];
+    const hasOwn = entry['valueFrom'] === undefined;
+    env.set(textOf(entry['name']), toGiven(hasOwn ? (entry['value'] ?? '') : there));
+  }
+  return { env, unread };
+}
+
+function readMounts(
+  container: YamlFields,
+  pod: YamlFields,
+  configMaps: ConfigMaps,
+): readonly Mount[] {
+  const volumes = new Map(
+    listOf(pod['volumes'])
+      .map(fieldsOf)
+      .map((volume) => [textOf(volume['name']), volume]),
+  );
+  return listOf(container['volumeMounts'])
+    .map(fieldsOf)
+    .map((mount): Mount => {
+      const configMap = fieldsOf(volumes.get(textOf(mount['name'])) ?? {})['configMap'];
+      const { name, items } = fieldsOf(configMap);
+      const data = configMaps.get(textOf(name));
+      const paths = listOf(items).map((item) => textOf(fieldsOf(item)['path']));
+      const keys = paths.length > 0 ? paths : data && Object.keys(data);
+      return {
+        path: textOf(mount['mountPath']),
+        keys,
+        isConfigMap: configMap !== undefined,
+        isSubPath: textOf(mount['subPath']) !== '',
+      };
+    });
+}

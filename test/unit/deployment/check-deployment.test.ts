@@ -1,0 +1,280 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { checkDeployment } from '../../../src/deployment/check-deployment';
+import { DIFFERENCES } from '../../../src/deployment/differences';
+import { toFacts } from '../../../src/deployment/facts';
+import type { Mount } from '../../../src/deployment/workload';
+
+const FIXTURES = join(__dirname, '../../fixtures/deployments');
+const PAGE = readFileSync(join(__dirname, '../../../docs/replacing-the-reference.md'), 'utf8');
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'deployment-'));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+/** The lines without the path of the file and the last line, which is the same for all. */
+async function linesOf(path: string): Promise<readonly string[]> {
+  const { lines } = await checkDeployment([path]);
+  return lines.slice(0, -1).map((line) => line.replace(`${path}: `, ''));
+}
+
+async function ofText(text: string, name = 'file.yaml'): Promise<readonly string[]> {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return linesOf(path);
+}
+
+describe('the table of differences', () => {
+  const rows = PAGE.split('\n')
+    .filter((line) => line.startsWith('| ') && !/^\| (?:-|The reference|What )/.test(line))
+    .map((line) => /^\| (.*?) +\| /.exec(line)?.[1] ?? '');
+
+  it('has every row of the page, each once: a new row says how a deployment shows it, or that none does', () => {
+    const entriesOf = (cell: string) => DIFFERENCES.filter(({ row }) => cell.startsWith(row));
+    expect(rows.filter((cell) => entriesOf(cell).length !== 1)).toEqual([]);
+    expect(rows).toHaveLength(DIFFERENCES.length);
+  });
+});
+
+interface Shown {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly words?: readonly string[];
+  readonly mounts?: readonly Mount[];
+}
+
+const REDIS = { REDIS_URL: 'redis:6379' };
+const MEMCACHED = { MEMCACHE_HOST_PORT: 'memcached:11211' };
+const SCRAPED = { USE_PROMETHEUS: 'true' };
+const mount = (path: string, ...keys: string[]): Mount => ({
+  path,
+  keys,
+  isConfigMap: true,
+  isSubPath: false,
+});
+const AT_DIRECTORY = '/srv/runtime_data/current/config';
+
+/** By the begin of a row: a workload that is concerned, and one that is not. */
+const CASES: readonly (readonly [row: string, concerned: Shown, not: Shown])[] = [
+  [
+    'with `STOP_CACHE',
+    { env: { STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT: 'true' } },
+    { env: { STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT: 'false' } },
+  ],
+  ['with nothing set', {}, { env: { STATSD_HOST: 'statsd' } }],
+  ['`DOG_STATSD_MOGRIFIERS`', { env: { USE_DOG_STATSD: 'true', DOG_STATSD_MOGRIFIERS: 'X' } }, {}],
+  [
+    '`REDIS_PERSECOND_URL` without',
+    { env: { ...REDIS, REDIS_PERSECOND_URL: 'b:1' } },
+    { env: { ...REDIS, REDIS_PERSECOND_URL: 'b:1', REDIS_PERSECOND: 'true' } },
+  ],
+  ['a misspelt name', { env: { REDIS_ULR: 'x' } }, {}],
+  [
+    'the local cache',
+    { env: { LOCAL_CACHE_SIZE_IN_BYTES: '1000' } },
+    { env: { LOCAL_CACHE_SIZE_IN_BYTES: '0' } },
+  ],
+  ['its memcached client', { env: MEMCACHED }, { env: REDIS }],
+  ['in memcached a counter', { env: { MEMSTORE_HOST_PORT: 'm:1' } }, { env: REDIS }],
+  ['every hit sets', { env: { KVSTORE_URL: 'r:1' } }, { env: MEMCACHED }],
+  ['in memcached limits', { env: { BACKEND_TYPE: 'memcache', ...MEMCACHED } }, { env: REDIS }],
+  ['arguments are', { words: ['-config', 'x'] }, {}],
+  [
+    'without `RUNTIME_SUB',
+    { env: { ...REDIS, RUNTIME_ROOT: '/d' } },
+    { env: { ...REDIS, RUNTIME_ROOT: '/d', RUNTIME_SUBDIRECTORY: '.' } },
+  ],
+  [
+    'hidden directories',
+    { mounts: [mount(`${AT_DIRECTORY}/`, 'a.yaml')] },
+    { env: { RUNTIME_IGNOREDOTFILES: 'true' }, mounts: [mount(AT_DIRECTORY)] },
+  ],
+  [
+    'a directory of rule files',
+    { mounts: [mount('/etc/rules')] },
+    { mounts: [mount('/srv/runtime_data/current')] },
+  ],
+  ['a setting that is an empty', { env: { SHADOW_MODE: '' } }, { env: { SHADOW_MODE: 'true' } }],
+  ['`BACKEND_TYPE`', { env: MEMCACHED }, { env: REDIS }],
+  ['`REDIS_SOCKET_TYPE`', { env: REDIS }, { env: { ...REDIS, REDIS_SOCKET_TYPE: 'tcp' } }],
+  ['`REDIS_URL`', { env: { BACKEND_TYPE: 'redis' } }, { env: { BACKEND_TYPE: 'redis', ...REDIS } }],
+  [
+    '`REDIS_POOL_ON_EMPTY',
+    { env: REDIS },
+    { env: { ...REDIS, REDIS_POOL_ON_EMPTY_BEHAVIOR: 'WAIT' } },
+  ],
+  ['`REDIS_CLUSTER', { env: { ...REDIS, REDIS_TYPE: 'CLUSTER' } }, { env: REDIS }],
+  ['`REDIS_STARTUP', { env: REDIS }, { env: { ...REDIS, REDIS_STARTUP_MAX_INTERVAL: '1s' } }],
+  ['`XDS_CLIENT', { env: { CONFIG_TYPE: 'GRPC_XDS_SOTW' } }, {}],
+  ['`USE_STATSD`', { env: SCRAPED }, { env: { ...SCRAPED, USE_STATSD: 'false' } }],
+  [
+    '`USE_STATSD=false`',
+    { env: { USE_STATSD: 'false' } },
+    { env: { ...SCRAPED, USE_STATSD: 'false' } },
+  ],
+  ['`RUNTIME_WATCH_ROOT`', {}, { env: { CONFIG_TYPE: 'GRPC_XDS_SOTW' } }],
+  [
+    'names of rule files',
+    { mounts: [mount(AT_DIRECTORY, 'notes.md')] },
+    { mounts: [mount(AT_DIRECTORY, 'limits')] },
+  ],
+  ['series of the process', { env: { USE_PULLMETRICS: 'true' } }, {}],
+  ['`LOG_LEVEL=debug`', { env: { LOG_LEVEL: 'debug' } }, { env: { LOG_LEVEL: 'info' } }],
+  ['series of statsd_exporter', { env: SCRAPED }, {}],
+  ['`ratelimit_go_*`', { env: SCRAPED }, {}],
+  ['`runtime_load_attempts`', { env: SCRAPED }, {}],
+  ['`runtime_load_failures`', { env: SCRAPED }, {}],
+  ['`runtime_num_values`', { env: SCRAPED }, {}],
+];
+
+describe('a difference that a deployment decides', () => {
+  const decided = DIFFERENCES.filter(({ find }) => typeof find === 'function');
+
+  it('has a case below', () => {
+    const without = decided.filter(({ row }) => !CASES.some(([begin]) => row.startsWith(begin)));
+    expect(without).toEqual([]);
+    expect(CASES).toHaveLength(decided.length);
+  });
+
+  it.each(CASES)('is said of who is concerned, and of nobody else: %s', (begin, concerned, not) => {
+    const [difference] = decided.filter(({ row }) => row.startsWith(begin));
+    const found = ({ env = {}, words = [], mounts }: Shown) => {
+      const workload = { name: 'w', env: new Map(Object.entries(env)), words, mounts };
+      const { find } = difference ?? {};
+      return typeof find === 'function' ? find(toFacts(workload)) : 'no such row';
+    };
+    expect(found(concerned)).toEqual(expect.any(String));
+    expect(found(not)).toBeUndefined();
+  });
+});
+
+describe('a deployment', () => {
+  const POOL =
+    'REDIS_POOL_ON_EMPTY_BEHAVIOR is not WAIT: one more connection is opened after 1 s unless it says otherwise; newer images of the reference wait, or refuse other values';
+
+  it('may be a composition', async () => {
+    expect(await linesOf(join(FIXTURES, 'compose.yml'))).toEqual([
+      'service "redis": skipped, nothing says that it is a rate limit service',
+      ...[
+        'Redis: the first hit sets the life of a counter, later ones do not',
+        POOL,
+        'REDIS_STARTUP_MAX_INTERVAL is not set: 1s here, 30s in newer images of the reference',
+        'USE_STATSD=false: statistics are written to standard output, to standard error in the reference',
+        'RUNTIME_WATCH_ROOT: swaps of the root and changes in the directory both reload here, one of them in the reference',
+        'LOG_LEVEL=debug: one line for each decision, at most 100 a second',
+      ].map((line) => `service "ratelimit": differs: ${line}`),
+    ]);
+  });
+
+  it('may be what the controller of a gateway makes', async () => {
+    const lines = await linesOf(join(FIXTURES, 'gateway.yaml'));
+    expect(lines.slice(0, 2)).toEqual([
+      'ServiceAccount "ratelimit": skipped, expected a Deployment, StatefulSet, DaemonSet or Pod',
+      'Deployment "gateway-ratelimit", container "ratelimit": settings of envFrom are not in this file, and not checked',
+    ]);
+    expect(lines.join('\n')).toContain('XDS_CLIENT_BACKOFF_RANDOM_FACTOR is the share of jitter');
+    expect(lines.join('\n')).toContain('scrapes have no runtime_load_failures');
+    expect(lines.join('\n')).not.toMatch(/refused|RUNTIME_WATCH_ROOT|mounted/);
+  });
+
+  it('may be the sample of a mesh, with settings in a ConfigMap of the file', async () => {
+    const lines = await linesOf(join(FIXTURES, 'mesh.yaml'));
+    expect(lines).toContain(
+      'Deployment "ratelimit", container "ratelimit": differs: arguments are ignored with a warning: -config, argument 2 (not shown), --redis-url',
+    );
+    expect(lines.join('\n')).toContain('memcached: limits per month and per year apply');
+    expect(lines.join('\n')).not.toMatch(/mounted|Redis:/);
+  });
+
+  it('may be the example of an ingress controller', async () => {
+    const text = (await linesOf(join(FIXTURES, 'ingress.yaml'))).join('\n');
+    expect(text).toContain('Pod "ratelimit", container "redis": skipped');
+    expect(text).toContain('a ConfigMap is mounted at /ratelimit/config: the reference reads');
+    expect(text).toContain('differs: not read here: notes.md');
+  });
+
+  it('may be a file of settings, and a start that is refused is a mistake', async () => {
+    const path = join(FIXTURES, 'settings.env');
+    const { lines, mistakes } = await checkDeployment([path]);
+    expect(mistakes).toBe(1);
+    expect(lines.map((line) => line.replace(`${path}: `, ''))).toEqual(
+      expect.arrayContaining([
+        'line 7: skipped, expected NAME=value',
+        'environment: the start is refused: NEAR_LIMIT_RATIO="2": expected a number from 0 to 1',
+        'environment: differs: REDIS_ULR is not a setting: did you mean REDIS_URL?',
+        'environment: differs: SHADOW_MODE: empty, which counts as not set here',
+        expect.stringContaining('differs: RUNTIME_SUBDIRECTORY is not set') as string,
+      ]),
+    );
+  });
+
+  it('shows no secret, wherever it stands', async () => {
+    const names = ['compose.yml', 'gateway.yaml', 'mesh.yaml', 'ingress.yaml', 'settings.env'];
+    const { lines } = await checkDeployment(names.map((name) => join(FIXTURES, name)));
+    const more = await ofText(
+      [
+        'RUNTIME_ROOT=/data',
+        ...[
+          'REDIS_URL',
+          'REDIS_AUTH',
+          'MEMCACHE_HOST_PORT',
+          'CONFIG_GRPC_XDS_SERVER_URL',
+          'EXTRA_TAGS',
+        ].map((name) => `${name}=hunter2 hunter2`),
+        'CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS=hunter2 hunter2',
+        'OTEL_EXPORTER_OTLP_ENDPOINT=hunter2 hunter2',
+        'TRACING_ENABLED=true',
+        'hunter2',
+      ].join('\n'),
+    );
+    const broken = await ofText('kind: Pod\na: "hunter2\nb: [\n');
+    expect(broken[0]).toMatch(/^$|not valid YAML/);
+    expect([...lines, ...more, ...broken].join('\n')).not.toContain('hunter');
+    expect(more.join('\n')).toContain('refused');
+  });
+
+  it.each([
+    ['RUNTIME_ROOT=/data\nREDIS_TIMEOUT=${TIMEOUT}\nREDIS_URL=$REDIS\nBACKEND_TYPE=redis', 'a.env'],
+    [
+      'kind: Pod\nspec: { containers: [{ image: weir, env: [{ name: REDIS_TIMEOUT, valueFrom: { fieldRef: {} } }] }] }',
+      'a.yaml',
+    ],
+  ])('is not refused for values that stand elsewhere', async (text, name) => {
+    expect((await ofText(text, name)).join('\n')).not.toContain('refused');
+  });
+});
+
+describe('a file that is no deployment', () => {
+  it.each([
+    ['', 'expected a manifest of Kubernetes, a composition or a file of NAME=value'],
+    [
+      'kind: x: y',
+      'not valid YAML (BLOCK_AS_IMPLICIT_KEY) in line 1 or near it: expected rendered manifests, not a template',
+    ],
+    ['['.repeat(10_000), 'lists and maps are nested too deep'],
+    [
+      'kind: Secret\nmetadata: { name: s }',
+      'Secret "s": skipped, expected a Deployment, StatefulSet, DaemonSet or Pod',
+    ],
+    ['a: *none', 'an alias of the YAML is unknown, or there are too many'],
+    [`# ${'x'.repeat(1_048_576)}`, 'the file is larger than 1 MiB'],
+  ])('is named with the reason: %#', async (text, reason) => {
+    const path = join(folder, 'file.yaml');
+    writeFileSync(path, text);
+    const { lines, mistakes } = await checkDeployment([path]);
+    expect(lines[0]).toBe(`${path}: ${reason}`);
+    expect(mistakes).toBe(1);
+  });
+
+  it('may be missing, or no file at all', async () => {
+    const missing = join(folder, 'missing');
+    const { lines, mistakes } = await checkDeployment([missing, folder]);
+    expect(lines[0]).toBe(`${missing}: the file cannot be read: it does not exist (ENOENT)`);
+    expect(lines[1]).toMatch(/the file cannot be read/);
+    expect(mistakes).toBe(2);
+  });
+});
