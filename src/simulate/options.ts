@@ -7,7 +7,10 @@ const FORMATS = ['jsonl', 'envoy-json', 'json', 'envoy-text', 'istio-text', 'com
 export type LogFormat = (typeof FORMATS)[number];
 
 const FLAGS = {
-  config_dir: { value: 'DIR', about: 'the rules: all *.yaml and *.yml files of DIR and below it' },
+  config_dir: {
+    value: 'DIR',
+    about: 'the rules: the files of DIR and below it, as the service reads them',
+  },
   against: { value: 'DIR', about: 'other rules: prints what they decide differently' },
   merge_domain_configs: {
     about: 'several files may have the same domain (MERGE_DOMAIN_CONFIG=true)',

@@ -35,7 +35,10 @@ export type CheckOptions =
   | { readonly kind: 'mistake'; readonly message: string };
 
 const FLAGS = {
-  config_dir: { value: 'DIR', about: 'all *.yaml and *.yml files of DIR and below it, as one set' },
+  config_dir: {
+    value: 'DIR',
+    about: 'the files of DIR and below it, as one set, as the service reads them',
+  },
   merge_domain_configs: {
     about: 'several files may have the same domain (MERGE_DOMAIN_CONFIG=true)',
   },
@@ -156,7 +159,7 @@ function findWrongSource(sources: readonly RuleInput[], values: FlagValues): str
   const [source, another] = sources;
   const isNothing = !OTHERS.some((name) => values.has(name)) && source === undefined;
   if (isNothing || another !== undefined)
-    return 'expected one of -config_dir DIR, FILE or -, or -check_config PATH';
+    return 'expected one of -config_dir DIR, FILE or -, or -check_config PATH or -deployment FILE';
   if (lastOf(values, 'check_config') === '') return '-check_config needs a file or a directory';
   if (source?.kind === 'directory' && source.path === '') return '-config_dir needs a directory';
   const unnamed = FILES.find((name) => values.get(name)?.includes('') === true);

@@ -43,14 +43,17 @@ describe('the flags of the rule checker', () => {
   );
 
   it.each([
-    [[], 'expected one of -config_dir DIR, FILE or -, or -check_config PATH'],
+    [[], 'expected one of -config_dir DIR, FILE or -, or -check_config PATH or -deployment FILE'],
     [['-config_dir'], '-config_dir needs a directory'],
     [['-config_dir='], '-config_dir needs a directory'],
     [
       ['-config_dir', 'rules', 'more'],
-      'expected one of -config_dir DIR, FILE or -, or -check_config PATH',
+      'expected one of -config_dir DIR, FILE or -, or -check_config PATH or -deployment FILE',
     ],
-    [['a.yaml', '-'], 'expected one of -config_dir DIR, FILE or -, or -check_config PATH'],
+    [
+      ['a.yaml', '-'],
+      'expected one of -config_dir DIR, FILE or -, or -check_config PATH or -deployment FILE',
+    ],
     [['-strict=maybe', '-'], '-strict is "maybe", expected true or false'],
     [['-backend=redis', '-'], '-backend is "redis", expected one of kvstore, memstore, memory'],
     [
