@@ -1,5 +1,5 @@
 import type { Observable } from 'rxjs';
-import { directoryOf, type DirectoryOptions } from '../../rule-sources/directory/survey';
+import { directoryOf, type DirectoryOptions, type Takes } from '../../rule-sources/directory/survey';
 import { createDirectorySource } from '../../rule-sources/directory-source';
 import type { LoadResult } from '../../rule-sources/load-result';
 import type { RulesVersion } from '../../core/explain/explanation';
@@ -43,9 +43,15 @@ export function toPlace(configuration: Settings['configuration']): DirectoryOpti
     subdirectory: configuration.runtimeSubdirectory ?? '',
     appDirectory: configuration.runtimeAppDirectory,
     ignoreDotFiles: configuration.runtimeIgnoreDotFiles,
-    takes: readsBeside(configuration) ? 'dotted' : 'any',
+    takes: takesOf(configuration),
     fileOr: 'the directory of rule files',
   };
+}
+
+/** The reference reads nothing where RUNTIME_APPDIRECTORY is empty, so that other files may lie beside rules there. */
+function takesOf(configuration: Settings['configuration']): Takes {
+  if (configuration.runtimeAppDirectory === '') return 'named';
+  return readsBeside(configuration) ? 'dotted' : 'any';
 }
 
 function directoryLoads(
