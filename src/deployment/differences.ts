@@ -123,8 +123,8 @@ export const DIFFERENCES: readonly Difference[] = [
   { row: 'no reflection', find: 'all' },
   {
     row: 'arguments are not read',
-    find: ({ workload: { words } }) =>
-      words.length === 0
+    find: ({ workload: { words }, problems }) =>
+      words.length === 0 || problems.some((line) => line.startsWith('unknown arguments'))
         ? undefined
         : `arguments are ignored with a warning: ${nameArguments(words)}`,
   },

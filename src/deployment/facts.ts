@@ -1,4 +1,6 @@
 import { posix } from 'node:path';
+import { nameArguments } from '../platform/name-arguments';
+import { deploysBySettings } from '../settings/deploys-by-settings';
 import { findMisspelt, misspeltText } from '../settings/misspelt';
 import { readSettings } from '../settings/read-settings';
 import type { GivenValue, Workload } from './workload';
@@ -60,7 +62,7 @@ export function toFacts(workload: Workload): Facts {
     directory: posix.join(above, env.get('RUNTIME_APPDIRECTORY') ?? 'config'),
     above,
     empty: [...workload.env].filter(([, each]) => each === '').map(([name]) => name),
-    ...readAs(workload.env),
+    ...withArguments(workload, readAs(workload.env)),
   };
 }
 
@@ -75,6 +77,16 @@ function backendOf(has: Facts['has'], value: Facts['value']): Facts['backend'] {
     return /^mem(?:cache|store)$/.test(type) ? 'memcache' : type === 'memory' ? 'none' : 'redis';
   if (has('REDIS_URL')) return 'redis';
   return has('MEMCACHE_HOST_PORT') || has('MEMCACHE_SRV') ? 'memcache' : 'none';
+}
+
+/** Without a setting that says where rules or counters are, unknown arguments end the start. */
+function withArguments({ words, env }: Workload, said: ReturnType<typeof readAs>) {
+  const deploys = deploysBySettings(
+    Object.fromEntries([...env].map(([name, value]) => [name, value ?? SOME_ADDRESS])),
+  );
+  if (words.length === 0 || deploys) return said;
+  const problem = `unknown arguments (${nameArguments(words)}), and no setting says where rules or counters are`;
+  return { ...said, problems: [problem, ...said.problems] };
 }
 
 /** What is said of settings whose values are known; the others are taken for good ones. */

@@ -1,5 +1,9 @@
 import type { Observable } from 'rxjs';
-import { directoryOf, type DirectoryOptions, type Takes } from '../../rule-sources/directory/survey';
+import {
+  directoryOf,
+  type DirectoryOptions,
+  type Takes,
+} from '../../rule-sources/directory/survey';
 import { createDirectorySource } from '../../rule-sources/directory-source';
 import type { LoadResult } from '../../rule-sources/load-result';
 import type { RulesVersion } from '../../core/explain/explanation';

@@ -82,7 +82,7 @@ const CASES: readonly (readonly [row: string, concerned: Shown, not: Shown])[] =
   ['in memcached a counter', { env: { MEMSTORE_HOST_PORT: 'm:1' } }, { env: REDIS }],
   ['every hit sets', { env: { KVSTORE_URL: 'r:1' } }, { env: MEMCACHED }],
   ['in memcached limits', { env: { BACKEND_TYPE: 'memcache', ...MEMCACHED } }, { env: REDIS }],
-  ['arguments are', { words: ['-config', 'x'] }, {}],
+  ['arguments are', { env: REDIS, words: ['-config', 'x'] }, {}],
   [
     'without `RUNTIME_SUB',
     { env: { ...REDIS, RUNTIME_ROOT: '/d' } },
@@ -210,6 +210,24 @@ describe('a deployment', () => {
         expect.stringContaining('differs: RUNTIME_SUBDIRECTORY is not set') as string,
       ]),
     );
+  });
+
+  it('may start a program with arguments alone, which ends at once', async () => {
+    const container = { name: 'ratelimit', image: 'envoyproxy/ratelimit:v1', args: ['-config=/a'] };
+    const template = (env: object) => ({ spec: { containers: [{ ...container, ...env }] } });
+    const manifest = (env: object) =>
+      JSON.stringify({
+        kind: 'Deployment',
+        metadata: { name: 'r' },
+        spec: { template: template(env) },
+      });
+    const alone = await ofText(manifest({ env: [{ name: 'REDIS_HOST', value: 'redis' }] }));
+    expect(alone.join('\n')).toMatch(
+      /the start is refused: unknown arguments \(-config\), and no setting says where/,
+    );
+    const deployed = await ofText(manifest({ env: [{ name: 'REDIS_URL', value: 'redis:6379' }] }));
+    expect(deployed.join('\n')).toMatch(/differs: arguments are ignored with a warning: -config/);
+    expect(deployed.join('\n')).not.toMatch(/refused/);
   });
 
   it('shows no secret, wherever it stands', async () => {
