@@ -1,0 +1,92 @@
+// Runs a command of tests again and again, each time in another order of files, every second time beside load on all cores:
+//   node scripts/test-often.mjs test 12      or: edge 6, release 2
+// Prints a line for each run, with the names of what failed. Goes on where it was interrupted, and adds up over days.
+import { spawn, spawnSync } from 'node:child_process';
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const PROJECTS = { test: ['covering', 'near'], edge: ['edge'], release: ['release'] };
+const [sort = 'test', wanted = '12'] = process.argv.slice(2);
+const projects = PROJECTS[sort];
+const runs = Number(wanted);
+if (projects === undefined || !Number.isInteger(runs) || runs < 1) {
+  console.error('expected test, edge or release, and how many runs');
+  process.exit(2);
+}
+
+const MEMORY = join('.cache', `often-${sort}.jsonl`);
+const print = (...words) => spawnSync(words[0], words.slice(1), { encoding: 'utf8' }).stdout.trim();
+const commit = print('git', 'rev-parse', '--short', 'HEAD');
+const changed = print('git', 'status', '--porcelain') === '' ? '' : '+';
+const version = `${commit}${changed}`;
+
+/** All runs so far; those of other versions count in the sum alone. */
+const remembered = () =>
+  existsSync(MEMORY)
+    ? readFileSync(MEMORY, 'utf8')
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line))
+    : [];
+
+/** Keeps every core busy until it is ended. */
+function startLoad() {
+  const busy = () => spawn(process.execPath, ['--eval', 'for (;;);'], { stdio: 'ignore' });
+  const loops = Array.from({ length: availableParallelism() }, busy);
+  return () => loops.forEach((loop) => loop.kill('SIGKILL'));
+}
+
+function playOnce(seed, isLoaded) {
+  const folder = mkdtempSync(join(tmpdir(), 'test-often-'));
+  const report = join(folder, 'report.json');
+  const stopLoad = isLoaded ? startLoad() : () => undefined;
+  const startedMs = Date.now();
+  const words = [
+    '--selectProjects',
+    ...projects,
+    '--coverage=false',
+    '--json',
+    `--outputFile=${report}`,
+  ];
+  const { status } = spawnSync(process.execPath, ['node_modules/jest/bin/jest.js', ...words], {
+    stdio: 'ignore',
+    env: { ...process.env, ORDER_SEED: String(seed) },
+  });
+  stopLoad();
+  const { numPassedTests: passed = 0, testResults = [] } = existsSync(report)
+    ? JSON.parse(readFileSync(report, 'utf8'))
+    : {};
+  rmSync(folder, { recursive: true });
+  const failed = testResults.flatMap(({ name, status: of, assertionResults }) => {
+    const file = name.replace(`${process.cwd()}/`, '');
+    const tests = assertionResults.filter((one) => one.status === 'failed');
+    if (tests.length === 0) return of === 'failed' ? [`${file} does not run`] : [];
+    return tests.map(({ fullName }) => `${file} › ${fullName}`);
+  });
+  if (status !== 0 && failed.length === 0) failed.push(`jest ended with ${String(status)}`);
+  return { seconds: Math.round((Date.now() - startedMs) / 1_000), passed, failed };
+}
+
+if (spawnSync(process.execPath, ['scripts/build.mjs'], { stdio: 'inherit' }).status !== 0)
+  process.exit(1);
+mkdirSync('.cache', { recursive: true });
+const done = remembered().filter((run) => run.version === version).length;
+for (let run = done; run < runs; run += 1) {
+  const isLoaded = run % 2 === 1;
+  const seed = 1 + Math.floor(Math.random() * 1e9);
+  const found = playOnce(seed, isLoaded);
+  appendFileSync(MEMORY, `${JSON.stringify({ version, seed, isLoaded, ...found })}\n`);
+  const how = isLoaded ? 'beside load' : 'alone';
+  console.log(
+    `${found.failed.length === 0 ? 'green' : 'RED  '} run ${String(run + 1)} of ${String(runs)}, ${how}, ORDER_SEED=${String(seed)}: ${String(found.passed)} passed in ${String(found.seconds)} s`,
+  );
+  for (const name of found.failed) console.log(`      ${name}`);
+}
+const all = remembered();
+const red = all.filter(({ failed }) => failed.length > 0);
+const ofVersion = red.filter((run) => run.version === version).length;
+console.log(
+  `${String(ofVersion)} red of this version; over all days ${String(red.length)} red of ${String(all.length)} runs`,
+);
+process.exitCode = ofVersion === 0 ? 0 : 1;
