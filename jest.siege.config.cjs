@@ -7,7 +7,7 @@ const [{ displayName, ...suite }] = projects;
 
 /** Helpers that judge figures: a test file that imports one takes part in the siege. */
 const judges =
-  /(?:support\/(?:figure|fault-drill)|\/(?:transport|identity-store)\.contract|dashboard\/rules)'/;
+  /(?:support\/edge\/(?:figure|fault-drill)|\/(?:transport|identity-store)\.contract|dashboard\/rules)'/;
 const tests = readdirSync(join(__dirname, 'test'), { recursive: true })
   .filter((file) => /\.test\.ts$/.test(file))
   .filter((file) => judges.test(readFileSync(join(__dirname, 'test', file), 'utf8')));

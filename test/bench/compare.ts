@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 import { startStatsdUdp } from '../support/statsd-server';
 import { cpuMicros } from './cpu';
 import { runGenerator, runH2load, type Shape } from './e2e-load';

@@ -1,4 +1,4 @@
-import type { RedisServer } from '../support/redis-server';
+import type { RedisServer } from '../support/edge/redis-server';
 import { cpuMicros } from './cpu';
 import { runGenerator, type Shape } from './e2e-load';
 import {

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import { freePort } from '../support/free-port';
-import type { RedisServer } from '../support/redis-server';
+import type { RedisServer } from '../support/edge/redis-server';
 import { cpuMicros } from './cpu';
 import { runH1load } from './e2e-load';
 import {

@@ -1,6 +1,6 @@
-import type { RedisServer } from '../support/redis-server';
-import { eventually } from '../support/eventually';
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy';
+import type { RedisServer } from '../support/edge/redis-server';
+import { eventually } from '../support/edge/eventually';
+import { startTcpProxy, type TcpProxy } from '../support/edge/tcp-proxy';
 import { cpuMicros } from './cpu';
 import { runGenerator } from './e2e-load';
 import {

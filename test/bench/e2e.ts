@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 import { startStatsdUdp } from '../support/statsd-server';
 import { benchAlgorithms } from './e2e-algorithms';
 import { benchCheck } from './e2e-check';

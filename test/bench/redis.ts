@@ -1,7 +1,7 @@
 import type { AlgorithmName } from '../../src/core/kinds/kinds';
 import { createRedisCounters } from '../../src/counters/redis/create-redis-counters';
 import type { RedisAddress } from '../../src/counters/redis/options';
-import { startRedisServer } from '../support/redis-server';
+import { startRedisServer } from '../support/edge/redis-server';
 import { cpuMicros } from './cpu';
 import { createDecider, measureFlow } from './flow';
 import { someRules } from './load';

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { startRedisServer } from '../support/redis-server';
+import { startRedisServer } from '../support/edge/redis-server';
 import { startStatsdUdp } from '../support/statsd-server';
 import { cpuMicros, residentMegabytes } from './cpu';
 import { runGenerator } from './e2e-load';

@@ -1,7 +1,7 @@
 import { cpuMicros } from './cpu';
 import { median } from './measure';
 import { openCounters } from './redis';
-import { startRedisServer } from '../support/redis-server';
+import { startRedisServer } from '../support/edge/redis-server';
 
 type Opened = Awaited<ReturnType<typeof openCounters>>;
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startRedisServer } from '../support/redis-server';
+import { startRedisServer } from '../support/edge/redis-server';
 import { childrenOf, cpuMicros } from './cpu';
 import { runGenerator, runH2load } from './e2e-load';
 import { DEFAULT_VARIANT, redisSettings, startMeasuredService } from './e2e-service';

@@ -2,21 +2,21 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { StoreError } from '../../src/core/errors';
 import { batch, freshKey, increment } from '../contract/counters.contract';
 import { placeOf } from '../../src/counters/memcached/protocol';
-import { startStopwatch } from '../support/core-time';
-import { eventually } from '../support/eventually';
-import { eventuallyWithin, expectFigure } from '../support/figure';
+import { startStopwatch } from '../support/edge/core-time';
+import { eventually } from '../support/edge/eventually';
+import { eventuallyWithin, expectFigure } from '../support/edge/figure';
 import { freePort } from '../support/free-port';
 import {
   runMemcachedCounters,
   stopMemcachedCounters,
   type RunningMemcachedCounters,
-} from '../support/memcached-counters';
+} from '../support/edge/memcached-counters';
 import {
   startMemcachedServer,
   type MemcachedServer,
   type MemcachedServerOptions,
-} from '../support/memcached-server';
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy';
+} from '../support/edge/memcached-server';
+import { startTcpProxy, type TcpProxy } from '../support/edge/tcp-proxy';
 
 /** For what takes longer than it; elsewhere the time-out is as long as a busy machine may need. */
 const TIMEOUT_MS = 150;

@@ -8,14 +8,14 @@ import { withCircuitBreaker } from '../../src/counters/circuit-breaker/circuit-b
 import { batch, freshKey, increment } from '../contract/counters.contract';
 import { runInNewContext } from 'node:vm';
 import { setFlagsFromString } from 'node:v8';
-import { startStopwatch } from '../support/core-time';
-import { eventually } from '../support/eventually';
-import { eventuallyWithin, expectFigure } from '../support/figure';
-import { runMemcachedCounters, stopMemcachedCounters } from '../support/memcached-counters';
-import { startMemcachedServer } from '../support/memcached-server';
-import { runRedisCounters, stopRedisCounters } from '../support/redis-counters';
-import { startRedisServer } from '../support/redis-server';
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy';
+import { startStopwatch } from '../support/edge/core-time';
+import { eventually } from '../support/edge/eventually';
+import { eventuallyWithin, expectFigure } from '../support/edge/figure';
+import { runMemcachedCounters, stopMemcachedCounters } from '../support/edge/memcached-counters';
+import { startMemcachedServer } from '../support/edge/memcached-server';
+import { runRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
+import { startRedisServer } from '../support/edge/redis-server';
+import { startTcpProxy, type TcpProxy } from '../support/edge/tcp-proxy';
 
 /** As issued: KVSTORE_TIMEOUT=300ms. */
 const TIMEOUT_MS = 300;

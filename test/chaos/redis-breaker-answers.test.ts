@@ -1,8 +1,14 @@
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import { readStatistics } from '../support/read-statistics';
-import { MISCONF, NOREPLICAS, OOM, READONLY, type RedisRefusal } from '../support/redis-refusals';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
-import { ask, startService, stopServices, type Service } from '../support/service';
+import {
+  MISCONF,
+  NOREPLICAS,
+  OOM,
+  READONLY,
+  type RedisRefusal,
+} from '../support/edge/redis-refusals';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
+import { ask, startService, stopServices, type Service } from '../support/edge/service';
 
 jest.setTimeout(120_000);
 

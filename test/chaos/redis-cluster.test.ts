@@ -4,14 +4,14 @@ import { slotOf } from '../../src/counters/redis/cluster/slots';
 import type { RedisCountersOptions } from '../../src/counters/redis/options';
 import { batch, freshKey, increment } from '../contract/counters.contract';
 import { ask, keyFor, slowRule } from '../support/algorithm-increments';
-import { eventually } from '../support/eventually';
-import { startRedisCluster, type RedisCluster } from '../support/redis-cluster';
+import { eventually } from '../support/edge/eventually';
+import { startRedisCluster, type RedisCluster } from '../support/edge/redis-cluster';
 import {
   runRedisCounters,
   stopRedisCounters,
   type RunningRedisCounters,
-} from '../support/redis-counters';
-import type { RedisServer } from '../support/redis-server';
+} from '../support/edge/redis-counters';
+import type { RedisServer } from '../support/edge/redis-server';
 
 jest.setTimeout(60_000);
 

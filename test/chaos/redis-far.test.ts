@@ -3,14 +3,14 @@ import { MAX_BATCHES_IN_FLIGHT } from '../../src/counters/redis/connections';
 import type { PoolOptions } from '../../src/counters/redis/options';
 import { PAUSE_AFTER_FAILURE_MS } from '../../src/counters/redis/pool-growth';
 import { batch, freshKey, increment } from '../contract/counters.contract';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import {
   runRedisCounters,
   stopRedisCounters,
   type RunningRedisCounters,
-} from '../support/redis-counters';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy';
+} from '../support/edge/redis-counters';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
+import { startTcpProxy, type TcpProxy } from '../support/edge/tcp-proxy';
 
 const FAR_MS = 150;
 

@@ -7,8 +7,8 @@ import { BUDGET_SCRIPTS } from '../../src/counters/redis/budgets/budget-script';
 import { unpack } from '../../src/counters/redis/message-pack';
 import { callScript } from '../../src/counters/redis/script-call';
 import { budgetEntry, budgetGateOf } from '../support/budget-arbitraries';
-import { expectFigure } from '../support/figure';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
+import { expectFigure } from '../support/edge/figure';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 
 jest.setTimeout(120_000);
 

@@ -2,16 +2,16 @@ import { StoreError } from '../../src/core/errors';
 import { MAX_BATCHES_IN_FLIGHT } from '../../src/counters/redis/connections';
 import type { PoolOptions, RedisCountersOptions } from '../../src/counters/redis/options';
 import { batch, freshKey, increment } from '../contract/counters.contract';
-import { startStopwatch } from '../support/core-time';
-import { eventually } from '../support/eventually';
-import { expectFigure } from '../support/figure';
+import { startStopwatch } from '../support/edge/core-time';
+import { eventually } from '../support/edge/eventually';
+import { expectFigure } from '../support/edge/figure';
 import {
   runRedisCounters,
   stopRedisCounters,
   type RunningRedisCounters,
-} from '../support/redis-counters';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy';
+} from '../support/edge/redis-counters';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
+import { startTcpProxy, type TcpProxy } from '../support/edge/tcp-proxy';
 
 const WAIT_MS = 100;
 /** Long enough to do something meanwhile, on a busy machine too. */

@@ -1,10 +1,10 @@
 import { execFile, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { eventually } from '../support/eventually';
-import { startRedisCluster } from '../support/redis-cluster';
+import { eventually } from '../support/edge/eventually';
+import { startRedisCluster } from '../support/edge/redis-cluster';
 import { unpackRecord } from '../support/packed-record';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 
 const PROCESSES = 8;
 /** `WEIR_HITS=100000` makes the full run of it in a cluster too. */

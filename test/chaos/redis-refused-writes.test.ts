@@ -6,13 +6,13 @@ import { AnswerError } from '../../src/counters/redis/store-errors';
 import { batch, freshKey, increment } from '../contract/counters.contract';
 import { ask, slowRule, usedHits } from '../support/algorithm-increments';
 import { budgetEntry, budgetGateOf } from '../support/budget-arbitraries';
-import { eventually } from '../support/eventually';
-import { startRedisCluster } from '../support/redis-cluster';
+import { eventually } from '../support/edge/eventually';
+import { startRedisCluster } from '../support/edge/redis-cluster';
 import {
   runRedisCounters,
   stopRedisCounters,
   type RunningRedisCounters,
-} from '../support/redis-counters';
+} from '../support/edge/redis-counters';
 import {
   MISCONF,
   noPermissionFor,
@@ -20,9 +20,9 @@ import {
   OOM,
   READONLY,
   type RedisRefusal,
-} from '../support/redis-refusals';
-import { startSentinels } from '../support/redis-sentinels';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
+} from '../support/edge/redis-refusals';
+import { startSentinels } from '../support/edge/redis-sentinels';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 import { counterStates, type StateGate } from '../support/gates';
 
 jest.setTimeout(60_000);

@@ -3,13 +3,13 @@ import type { BudgetGate } from '../../src/core/budgets/budget';
 import type { BudgetState, Reservation } from '../../src/core/kinds/kind';
 import type { Increment } from '../../src/core/ports';
 import { budgetEntry, budgetGateOf } from '../support/budget-arbitraries';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import { batch, increment } from '../support/increments';
 import {
   runRedisCounters,
   stopRedisCounters,
   type RunningRedisCounters,
-} from '../support/redis-counters';
+} from '../support/edge/redis-counters';
 import {
   MISCONF,
   noPermissionFor,
@@ -17,10 +17,10 @@ import {
   OOM,
   READONLY,
   type RedisRefusal,
-} from '../support/redis-refusals';
-import { startSentinels } from '../support/redis-sentinels';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy';
+} from '../support/edge/redis-refusals';
+import { startSentinels } from '../support/edge/redis-sentinels';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
+import { startTcpProxy, type TcpProxy } from '../support/edge/tcp-proxy';
 
 jest.setTimeout(60_000);
 

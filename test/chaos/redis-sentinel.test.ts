@@ -2,15 +2,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { StoreError } from '../../src/core/errors';
 import type { RedisCountersOptions } from '../../src/counters/redis/options';
 import { batch, freshKey, increment } from '../contract/counters.contract';
-import { eventually } from '../support/eventually';
-import { eventuallyWithin } from '../support/figure';
+import { eventually } from '../support/edge/eventually';
+import { eventuallyWithin } from '../support/edge/figure';
 import {
   runRedisCounters,
   stopRedisCounters,
   type RunningRedisCounters,
-} from '../support/redis-counters';
-import { startSentinels, type SentinelSetup } from '../support/redis-sentinels';
-import { startTcpProxy } from '../support/tcp-proxy';
+} from '../support/edge/redis-counters';
+import { startSentinels, type SentinelSetup } from '../support/edge/redis-sentinels';
+import { startTcpProxy } from '../support/edge/tcp-proxy';
 
 jest.setTimeout(60_000);
 

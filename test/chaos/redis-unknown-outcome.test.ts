@@ -1,14 +1,14 @@
 import { StoreError } from '../../src/core/errors';
 import type { RedisCountersOptions } from '../../src/counters/redis/options';
 import { batch, freshKey, increment } from '../contract/counters.contract';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import {
   runRedisCounters,
   stopRedisCounters,
   type RunningRedisCounters,
-} from '../support/redis-counters';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy';
+} from '../support/edge/redis-counters';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
+import { startTcpProxy, type TcpProxy } from '../support/edge/tcp-proxy';
 
 const UNKNOWN = 'ratelimit.service.call.should_rate_limit.store_unknown_outcome';
 const TIMEOUT_MS = 500;

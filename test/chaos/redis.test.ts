@@ -2,21 +2,21 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { StoreError } from '../../src/core/errors';
 import { batch, freshKey, increment } from '../contract/counters.contract';
-import { startStopwatch } from '../support/core-time';
-import { eventually } from '../support/eventually';
-import { eventuallyWithin, expectFigure } from '../support/figure';
+import { startStopwatch } from '../support/edge/core-time';
+import { eventually } from '../support/edge/eventually';
+import { eventuallyWithin, expectFigure } from '../support/edge/figure';
 import { freePort } from '../support/free-port';
 import {
   runRedisCounters,
   stopRedisCounters,
   type RunningRedisCounters,
-} from '../support/redis-counters';
+} from '../support/edge/redis-counters';
 import {
   startRedisServer,
   type RedisServer,
   type RedisServerOptions,
-} from '../support/redis-server';
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy';
+} from '../support/edge/redis-server';
+import { startTcpProxy, type TcpProxy } from '../support/edge/tcp-proxy';
 
 /** For what takes longer than it; elsewhere the time-out is as long as a busy machine may need. */
 const TIMEOUT_MS = 150;

@@ -1,9 +1,9 @@
-import { connectAttacker, openCall, ponged, repeat, wholeCall } from '../support/h2-attacker';
+import { connectAttacker, openCall, ponged, repeat, wholeCall } from '../support/edge/h2-attacker';
 import { rst } from '../support/h2-frames';
-import { besideAPoliteClient, startWarmService } from '../support/h2-siege';
-import { eventually } from '../support/eventually';
-import { stopServices, type Service } from '../support/service';
-import { ATTACKS, CALMED, MAX_GROWTH_MB, attackOnce } from '../support/wire-attacks';
+import { besideAPoliteClient, startWarmService } from '../support/edge/h2-siege';
+import { eventually } from '../support/edge/eventually';
+import { stopServices, type Service } from '../support/edge/service';
+import { ATTACKS, CALMED, MAX_GROWTH_MB, attackOnce } from '../support/edge/wire-attacks';
 
 const INTERNAL_ERROR = 2;
 

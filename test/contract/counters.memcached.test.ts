@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { placeOf } from '../../src/counters/memcached/protocol';
 import { createAuthority, type CertificateFiles } from '../support/certificates';
-import { runMemcachedCounters } from '../support/memcached-counters';
-import { startMemcachedServer } from '../support/memcached-server';
+import { runMemcachedCounters } from '../support/edge/memcached-counters';
+import { startMemcachedServer } from '../support/edge/memcached-server';
 import { describeCounters, type CountersUnderTest } from './counters.contract';
 
 async function createUnderTest(

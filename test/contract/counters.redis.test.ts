@@ -4,14 +4,14 @@ import type { RedisCountersOptions } from '../../src/counters/redis/options';
 import { createPerSecondSplit } from '../../src/counters/per-second-split';
 import type { CounterBatch, Counters } from '../../src/core/ports';
 import { createAuthority } from '../support/certificates';
-import { startRedisCluster, type RedisCluster } from '../support/redis-cluster';
-import { runRedisCounters } from '../support/redis-counters';
-import { startSentinels, type SentinelSetupOptions } from '../support/redis-sentinels';
+import { startRedisCluster, type RedisCluster } from '../support/edge/redis-cluster';
+import { runRedisCounters } from '../support/edge/redis-counters';
+import { startSentinels, type SentinelSetupOptions } from '../support/edge/redis-sentinels';
 import {
   startRedisServer,
   type RedisServer,
   type RedisServerOptions,
-} from '../support/redis-server';
+} from '../support/edge/redis-server';
 import { batch, describeCounters, increment, type CountersUnderTest } from './counters.contract';
 
 /** This is about counts: a busy machine may be late. */

@@ -1,7 +1,7 @@
 import type { ApiKeyRecord, TokenRecord } from '../../src/identity/store/records';
 import type { IdentityStore } from '../../src/identity/store/store';
-import { eventually } from '../support/eventually';
-import { eventuallyWithin } from '../support/figure';
+import { eventually } from '../support/edge/eventually';
+import { eventuallyWithin } from '../support/edge/figure';
 import { ANN } from '../support/identity';
 
 export interface StoreHarness {

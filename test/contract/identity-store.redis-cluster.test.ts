@@ -1,7 +1,7 @@
 import { lastValueFrom } from 'rxjs';
 import { createRedisStore } from '../../src/identity/store/redis/create-redis-store';
 import type { IdentityStore } from '../../src/identity/store/store';
-import { startRedisCluster, type RedisCluster } from '../support/redis-cluster';
+import { startRedisCluster, type RedisCluster } from '../support/edge/redis-cluster';
 import { silentLogger } from '../support/silent-logger';
 import { identityStoreContract } from './identity-store.contract';
 

@@ -1,7 +1,7 @@
 import { lastValueFrom } from 'rxjs';
 import { createRedisStore } from '../../src/identity/store/redis/create-redis-store';
 import type { IdentityStore } from '../../src/identity/store/store';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 import { silentLogger } from '../support/silent-logger';
 import { identityStoreContract } from './identity-store.contract';
 

@@ -4,9 +4,9 @@ import { NAMES } from '../../src/stats/names';
 import { DEFAULT_BOUNDS } from '../../src/transport/bounds';
 import type { Decision } from '../../src/core/model';
 import type { GrpcTransportOptions } from '../../src/transport/grpc/options';
-import { eventually } from '../support/eventually';
-import { expectFigure } from '../support/figure';
-import { connectAttacker, repeat, wholeCall } from '../support/h2-attacker';
+import { eventually } from '../support/edge/eventually';
+import { expectFigure } from '../support/edge/figure';
+import { connectAttacker, repeat, wholeCall } from '../support/edge/h2-attacker';
 import { SHOULD_RATE_LIMIT, createTestClient, encodeRequest } from './transport.client';
 import { OK, startTransport, type CreateGrpcTransport, type Script } from './transport.harness';
 

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { Client, credentials, status, type ServiceError } from '@grpc/grpc-js';
 import type { ServiceDefinition } from '@grpc/proto-loader';
 import { RATE_LIMIT_PROTO, loadProtos } from '../../src/platform/proto-files';
-import { ask, startService, stopServices, type Service } from '../support/service';
+import { ask, startService, stopServices, type Service } from '../support/edge/service';
 
 const METHOD = (
   loadProtos([RATE_LIMIT_PROTO])['envoy.service.ratelimit.v3.RateLimitService'] as ServiceDefinition

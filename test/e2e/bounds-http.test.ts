@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import { freePort } from '../support/free-port';
 import { sendBytes } from '../support/raw-http';
-import { ask, startService, stopServices } from '../support/service';
+import { ask, startService, stopServices } from '../support/edge/service';
 
 const sockets: Socket[] = [];
 afterEach(async () => {

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import { freePort } from '../support/free-port';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 import { createTemporaryDirectory, type TemporaryDirectory } from '../support/rule-directory';
 import { requestOf, RULES, WORDS, type Call, type Word } from '../support/budget-words';
-import { startService, stopServices, type Service } from '../support/service';
+import { startService, stopServices, type Service } from '../support/edge/service';
 
 /**
  * Each word of budgets, in each place where limits have words. One service is asked once until each rule refuses, and every place

@@ -1,14 +1,14 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startStopwatch } from '../support/core-time';
-import { eventually } from '../support/eventually';
-import { expectFigure } from '../support/figure';
+import { startStopwatch } from '../support/edge/core-time';
+import { eventually } from '../support/edge/eventually';
+import { expectFigure } from '../support/edge/figure';
 import { startHttpCollector } from '../support/otlp-collector';
 import { pauseProcess } from '../support/pause-process';
 import { send } from '../support/raw-http';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
-import { startService, stopServices } from '../support/service';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
+import { startService, stopServices } from '../support/edge/service';
 
 const CHECK = (limit: string) => `domain: demo
 show_rule: true

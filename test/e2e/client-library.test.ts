@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import { freePort } from '../support/free-port';
-import { unpackPackage, type PackedPackage } from '../support/packed-package';
+import { unpackPackage, type PackedPackage } from '../support/edge/packed-package';
 import { pauseProcess } from '../support/pause-process';
 import { createTemporaryDirectory } from '../support/rule-directory';
-import { startService, stopServices, type Service } from '../support/service';
+import { startService, stopServices, type Service } from '../support/edge/service';
 
 const ROOT = join(__dirname, '../..');
 const SETTINGS = {

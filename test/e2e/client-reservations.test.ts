@@ -1,7 +1,7 @@
 import { createRateLimiter } from '../../src/client';
 import { createTemporaryDirectory } from '../support/rule-directory';
-import { startTcpProxy } from '../support/tcp-proxy';
-import { startService, stopServices } from '../support/service';
+import { startTcpProxy } from '../support/edge/tcp-proxy';
+import { startService, stopServices } from '../support/edge/service';
 
 const rules = createTemporaryDirectory();
 afterAll(() => {

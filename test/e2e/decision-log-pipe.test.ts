@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, constants, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { eventually } from '../support/eventually';
-import { ask, startService, stopServices, type Service } from '../support/service';
+import { eventually } from '../support/edge/eventually';
+import { ask, startService, stopServices, type Service } from '../support/edge/service';
 
 let folder = '';
 let fifo = '';

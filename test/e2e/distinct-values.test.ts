@@ -5,8 +5,8 @@ import { residentMegabytes } from '../bench/cpu';
 import { openGeneratorConnection, type Outcome } from '../bench/generator-connection';
 import { createHeaderWriter, createVariedValues } from '../bench/generator-headers';
 import { rateLimitMessage } from '../bench/request';
-import { expectFigure } from '../support/figure';
-import { startService, stopServices } from '../support/service';
+import { expectFigure } from '../support/edge/figure';
+import { startService, stopServices } from '../support/edge/service';
 
 const RULES = `domain: edge
 descriptors:

@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { startRedisServer } from '../support/redis-server';
+import { startRedisServer } from '../support/edge/redis-server';
 import { createTemporaryDirectory, type TemporaryDirectory } from '../support/rule-directory';
 import { sendBytes } from '../support/raw-http';
-import { ask, startService, stopServices, type Service } from '../support/service';
+import { ask, startService, stopServices, type Service } from '../support/edge/service';
 
 const run = promisify(execFile);
 const BIN = join(__dirname, '../../dist/src/bin');

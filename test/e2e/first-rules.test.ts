@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
 import { createTestClient } from '../contract/transport.client';
-import { eventually } from '../support/eventually';
-import { expectFigure } from '../support/figure';
+import { eventually } from '../support/edge/eventually';
+import { expectFigure } from '../support/edge/figure';
 import { freePort } from '../support/free-port';
-import { startRedisServer } from '../support/redis-server';
-import { ask, startService, stopServices, type Service } from '../support/service';
+import { startRedisServer } from '../support/edge/redis-server';
+import { ask, startService, stopServices, type Service } from '../support/edge/service';
 import { manyRules } from '../support/many-rules';
-import { response, startAdsServer, userLimit, type AdsServer } from '../support/xds-server';
+import { response, startAdsServer, userLimit, type AdsServer } from '../support/edge/xds-server';
 
 let server: AdsServer | undefined;
 afterEach(async () => {

@@ -5,11 +5,15 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { IdentityClient } from '../../src/identity/client';
 import { readSettings } from '../../src/settings/read-settings';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import { freePort } from '../support/free-port';
-import { identityCli, startIdentityProcess, stopIdentities } from '../support/identity-service';
-import { startRedisServer } from '../support/redis-server';
-import { startService, stopServices } from '../support/service';
+import {
+  identityCli,
+  startIdentityProcess,
+  stopIdentities,
+} from '../support/edge/identity-service';
+import { startRedisServer } from '../support/edge/redis-server';
+import { startService, stopServices } from '../support/edge/service';
 
 const FOLDER = join(__dirname, '../../examples/identity');
 

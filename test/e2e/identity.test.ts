@@ -3,9 +3,9 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { APIError, AuthenticationError, IdentityClient } from '../../src/identity/client';
-import { startStopwatch } from '../support/core-time';
-import { eventuallyWithin, expectFigure } from '../support/figure';
-import { eventually } from '../support/eventually';
+import { startStopwatch } from '../support/edge/core-time';
+import { eventuallyWithin, expectFigure } from '../support/edge/figure';
+import { eventually } from '../support/edge/eventually';
 import { freePort } from '../support/free-port';
 import { createStoreFile } from '../support/identity';
 import {
@@ -13,10 +13,10 @@ import {
   startIdentityProcess,
   stopIdentities,
   type IdentityProcess,
-} from '../support/identity-service';
+} from '../support/edge/identity-service';
 import { AUDIENCE, createSigningKey, ISSUER, signToken } from '../support/jwt-issuer';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
-import { startService, stopServices } from '../support/service';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
+import { startService, stopServices } from '../support/edge/service';
 
 const ROOT = join(__dirname, '../..');
 const RULES = join(ROOT, 'examples/identity');

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import { startHttpCollector, type Collector } from '../support/otlp-collector';
 import { readStatistics } from '../support/read-statistics';
-import { startRedisServer } from '../support/redis-server';
+import { startRedisServer } from '../support/edge/redis-server';
 import { createTemporaryDirectory } from '../support/rule-directory';
-import { startService, stopServices, type Service } from '../support/service';
+import { startService, stopServices, type Service } from '../support/edge/service';
 
 const RULES = `domain: shop
 descriptors:

@@ -1,12 +1,12 @@
-import { eventually } from '../support/eventually';
-import { expectFigure, isSiege } from '../support/figure';
-import { startMemcachedServer } from '../support/memcached-server';
-import { askPaced, percentile } from '../support/paced-load';
+import { eventually } from '../support/edge/eventually';
+import { expectFigure, isSiege } from '../support/edge/figure';
+import { startMemcachedServer } from '../support/edge/memcached-server';
+import { askPaced, percentile } from '../support/edge/paced-load';
 import { readStatistics } from '../support/read-statistics';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 import { createTemporaryDirectory } from '../support/rule-directory';
-import { startService, stopServices, type Service } from '../support/service';
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy';
+import { startService, stopServices, type Service } from '../support/edge/service';
+import { startTcpProxy, type TcpProxy } from '../support/edge/tcp-proxy';
 
 const LIMIT = 1_500;
 const RULES = `domain: leased

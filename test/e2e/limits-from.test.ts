@@ -1,7 +1,7 @@
-import { eventually } from '../support/eventually';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
+import { eventually } from '../support/edge/eventually';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 import { createTemporaryDirectory, type TemporaryDirectory } from '../support/rule-directory';
-import { ask, startService, stopServices, type Service } from '../support/service';
+import { ask, startService, stopServices, type Service } from '../support/edge/service';
 
 jest.setTimeout(60_000);
 

@@ -1,11 +1,11 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import { freePort } from '../support/free-port';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
-import { ask, startService, stopServices, type Service } from '../support/service';
-import { PROCESSES } from '../support/test-workers';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
+import { ask, startService, stopServices, type Service } from '../support/edge/service';
+import { PROCESSES } from '../support/edge/test-workers';
 
 let redis: RedisServer | undefined;
 afterEach(async () => {

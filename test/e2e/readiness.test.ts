@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTestClient } from '../contract/transport.client';
 import { createAuthority } from '../support/certificates';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import { freePort } from '../support/free-port';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
-import { ask, startService, stopServices, type Service } from '../support/service';
-import { withWorkers } from '../support/test-workers';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
+import { ask, startService, stopServices, type Service } from '../support/edge/service';
+import { withWorkers } from '../support/edge/test-workers';
 
 const servers: RedisServer[] = [];
 const folder = mkdtempSync(join(tmpdir(), 'weir-ready-'));

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { eventually } from '../support/eventually';
-import { startRedisCluster } from '../support/redis-cluster';
-import { startSentinels } from '../support/redis-sentinels';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
+import { eventually } from '../support/edge/eventually';
+import { startRedisCluster } from '../support/edge/redis-cluster';
+import { startSentinels } from '../support/edge/redis-sentinels';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 import { createTemporaryDirectory, type TemporaryDirectory } from '../support/rule-directory';
-import { ask, startService, stopServices, type Service } from '../support/service';
+import { ask, startService, stopServices, type Service } from '../support/edge/service';
 
 jest.setTimeout(120_000);
 

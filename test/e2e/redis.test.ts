@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
 import { createTestClient } from '../contract/transport.client';
-import { startSentinels } from '../support/redis-sentinels';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
-import { startStopwatch } from '../support/core-time';
-import { eventuallyWithin, expectFigure } from '../support/figure';
-import { eventually } from '../support/eventually';
+import { startSentinels } from '../support/edge/redis-sentinels';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
+import { startStopwatch } from '../support/edge/core-time';
+import { eventuallyWithin, expectFigure } from '../support/edge/figure';
+import { eventually } from '../support/edge/eventually';
 import { freePort } from '../support/free-port';
 import {
   ask,
@@ -15,7 +15,7 @@ import {
   stopServices,
   type Service,
   type ServiceOptions,
-} from '../support/service';
+} from '../support/edge/service';
 
 const TIMEOUT_MS = 300;
 const servers: RedisServer[] = [];

@@ -1,6 +1,6 @@
 import { createTestClient } from '../contract/transport.client';
 import { createTemporaryDirectory, type TemporaryDirectory } from '../support/rule-directory';
-import { startService, stopServices, type Service } from '../support/service';
+import { startService, stopServices, type Service } from '../support/edge/service';
 
 const RULES = `
 domain: shop

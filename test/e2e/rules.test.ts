@@ -3,9 +3,9 @@ import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import { manyMistakes } from '../support/many-rules';
-import { ask, startService, stopServices } from '../support/service';
+import { ask, startService, stopServices } from '../support/edge/service';
 
 let root: string;
 beforeEach(async () => {

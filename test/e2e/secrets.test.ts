@@ -3,11 +3,11 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import { startHttpCollector } from '../support/otlp-collector';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
-import { startService, stopServices, type Service } from '../support/service';
-import { PROCESSES } from '../support/test-workers';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
+import { startService, stopServices, type Service } from '../support/edge/service';
+import { PROCESSES } from '../support/edge/test-workers';
 
 const KEYS = `7 ${Buffer.alloc(32, 1).toString('base64')}\n`;
 const OTHER_KEYS = `7 ${Buffer.alloc(32, 2).toString('base64')}\n`;

@@ -3,8 +3,8 @@ import { mkdtempSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { startRedisServer } from '../support/redis-server';
-import { ask, startService, stopServices, type Service } from '../support/service';
+import { startRedisServer } from '../support/edge/redis-server';
+import { ask, startService, stopServices, type Service } from '../support/edge/service';
 
 const SIMULATE = join(__dirname, '../../dist/src/bin/ratelimit-simulate.js');
 const RULES = `domain: shop

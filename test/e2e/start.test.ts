@@ -6,9 +6,9 @@ import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createTestClient } from '../contract/transport.client';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import { freePort } from '../support/free-port';
-import { ask, startService, stopServices } from '../support/service';
+import { ask, startService, stopServices } from '../support/edge/service';
 
 const ROOT = join(__dirname, '../..');
 const run = promisify(execFile);

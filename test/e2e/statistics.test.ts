@@ -1,12 +1,12 @@
 import { mkdtemp, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { callWithHeaders } from '../support/call-with-headers';
-import { eventually } from '../support/eventually';
+import { callWithHeaders } from '../support/edge/call-with-headers';
+import { eventually } from '../support/edge/eventually';
 import { freePort } from '../support/free-port';
 import { parseExposition } from '../support/parse-exposition';
-import { startRedisServer } from '../support/redis-server';
-import { ask, startService, stopServices, type Service } from '../support/service';
+import { startRedisServer } from '../support/edge/redis-server';
+import { ask, startService, stopServices, type Service } from '../support/edge/service';
 
 const ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

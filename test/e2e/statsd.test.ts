@@ -1,8 +1,8 @@
-import { eventually } from '../support/eventually';
-import { startRedisServer } from '../support/redis-server';
+import { eventually } from '../support/edge/eventually';
+import { startRedisServer } from '../support/edge/redis-server';
 import { createTemporaryDirectory } from '../support/rule-directory';
-import { ask, startService, stopServices } from '../support/service';
-import { startStatsdProcess } from '../support/statsd-process';
+import { ask, startService, stopServices } from '../support/edge/service';
+import { startStatsdProcess } from '../support/edge/statsd-process';
 
 const ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

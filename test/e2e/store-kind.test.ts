@@ -1,9 +1,9 @@
 import { createTestClient } from '../contract/transport.client';
-import { eventually } from '../support/eventually';
-import { startRedisCluster } from '../support/redis-cluster';
-import { startSentinels } from '../support/redis-sentinels';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
-import { startService, stopServices, type Service } from '../support/service';
+import { eventually } from '../support/edge/eventually';
+import { startRedisCluster } from '../support/edge/redis-cluster';
+import { startSentinels } from '../support/edge/redis-sentinels';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
+import { startService, stopServices, type Service } from '../support/edge/service';
 
 jest.setTimeout(60_000);
 

@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { eventually } from '../support/eventually';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
-import { ask, startService, stopServices, type Service } from '../support/service';
+import { eventually } from '../support/edge/eventually';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
+import { ask, startService, stopServices, type Service } from '../support/edge/service';
 import { writeTzif } from '../support/tzif';
 
 const run = promisify(execFile);

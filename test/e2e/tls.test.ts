@@ -11,9 +11,9 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAuthority, type CertificateFiles } from '../support/certificates';
-import { eventually } from '../support/eventually';
-import { eventuallyWithin } from '../support/figure';
-import { startService, stopServices, type Service } from '../support/service';
+import { eventually } from '../support/edge/eventually';
+import { eventuallyWithin } from '../support/edge/figure';
+import { startService, stopServices, type Service } from '../support/edge/service';
 import {
   askOverTls,
   createTlsCaller,
@@ -21,7 +21,7 @@ import {
   SERVER_NAME,
   serialShown,
 } from '../support/tls-caller';
-import { PROCESSES } from '../support/test-workers';
+import { PROCESSES } from '../support/edge/test-workers';
 
 const authority = createAuthority();
 const { caFile } = authority;

@@ -1,13 +1,18 @@
 import { version } from '../../package.json';
-import { callWithHeaders } from '../support/call-with-headers';
-import { startStopwatch } from '../support/core-time';
-import { expectFigure } from '../support/figure';
-import { eventually } from '../support/eventually';
+import { callWithHeaders } from '../support/edge/call-with-headers';
+import { startStopwatch } from '../support/edge/core-time';
+import { expectFigure } from '../support/edge/figure';
+import { eventually } from '../support/edge/eventually';
 import { freePort } from '../support/free-port';
 import { startGrpcCollector, startHttpCollector, type Collector } from '../support/otlp-collector';
 import type { ReceivedSpan } from '../support/otlp-messages';
-import { startRedisServer } from '../support/redis-server';
-import { startService, stopServices, type Service, type ServiceOptions } from '../support/service';
+import { startRedisServer } from '../support/edge/redis-server';
+import {
+  startService,
+  stopServices,
+  type Service,
+  type ServiceOptions,
+} from '../support/edge/service';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const SPAN = 'b7ad6b7169203331';

@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import { startLoad } from '../support/load';
-import { startService } from '../support/service';
+import { startService } from '../support/edge/service';
 import { isRunning, workersOf } from '../support/worker-processes';
-import { request, useWorkerServices } from '../support/worker-service';
+import { request, useWorkerServices } from '../support/edge/worker-service';
 
 /** How a service of several workers begins and ends. */
 

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { Profiler } from 'node:inspector';
 import { createTestClient } from '../contract/transport.client';
-import { eventually } from '../support/eventually';
-import { startService, type Service } from '../support/service';
+import { eventually } from '../support/edge/eventually';
+import { startService, type Service } from '../support/edge/service';
 import { workersOf } from '../support/worker-processes';
-import { request, useWorkerServices } from '../support/worker-service';
+import { request, useWorkerServices } from '../support/edge/worker-service';
 
 /** Operator API and decision log of several workers. */
 

@@ -1,5 +1,5 @@
-import { expectFigure, eventuallyWithin } from '../support/figure';
-import { eventually } from '../support/eventually';
+import { expectFigure, eventuallyWithin } from '../support/edge/figure';
+import { eventually } from '../support/edge/eventually';
 import { freePort } from '../support/free-port';
 import { startLoad } from '../support/load';
 import { parseExposition } from '../support/parse-exposition';
@@ -14,7 +14,7 @@ import {
   RESTARTS,
   useWorkerServices,
   WORKERS,
-} from '../support/worker-service';
+} from '../support/edge/worker-service';
 
 const { rules, redis, start } = useWorkerServices();
 

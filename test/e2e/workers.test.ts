@@ -3,12 +3,12 @@ import { copyFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { createTestClient } from '../contract/transport.client';
 import { createAuthority } from '../support/certificates';
-import { eventually } from '../support/eventually';
-import { eventuallyWithin, expectFigure } from '../support/figure';
+import { eventually } from '../support/edge/eventually';
+import { eventuallyWithin, expectFigure } from '../support/edge/figure';
 import { freePort } from '../support/free-port';
 import { readStatistics } from '../support/read-statistics';
 import { ruleText } from '../support/rule-directory';
-import { ask, startService } from '../support/service';
+import { ask, startService } from '../support/edge/service';
 import { SERVER_NAME, serialShown } from '../support/tls-caller';
 import { connectionsTo, isRunning, workersOf } from '../support/worker-processes';
 import {
@@ -19,8 +19,8 @@ import {
   RESTARTS,
   useWorkerServices,
   WORKERS,
-} from '../support/worker-service';
-import { response, startAdsServer, userLimit } from '../support/xds-server';
+} from '../support/edge/worker-service';
+import { response, startAdsServer, userLimit } from '../support/edge/xds-server';
 
 const { rules, redis, settings, start } = useWorkerServices();
 

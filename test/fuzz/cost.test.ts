@@ -1,4 +1,4 @@
-import { readCoreMs } from '../support/core-time';
+import { readCoreMs } from '../support/edge/core-time';
 import { createCosts, judgeCost } from './cost';
 
 /** Works for so long, however long others have the core meanwhile. */

@@ -1,4 +1,4 @@
-import { readCoreMs } from '../support/core-time';
+import { readCoreMs } from '../support/edge/core-time';
 
 /** Costs of executions, each divided by the bytes of its input. */
 export interface Costs {

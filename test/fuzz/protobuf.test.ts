@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { requestType } from '../unit/wire/ratelimit/schema';
 import { createRequestDecoder, isMalformed } from '../../src/wire/ratelimit/decode-request';
 import { decodeHealthRequest } from '../../src/wire/grpc/health';
-import { startStopwatch } from '../support/core-time';
-import { expectFigure } from '../support/figure';
+import { startStopwatch } from '../support/edge/core-time';
+import { expectFigure } from '../support/edge/figure';
 import { UNBOUNDED } from '../support/bounds';
 
 const text = fc.string({ unit: 'grapheme', maxLength: 12 });

@@ -9,10 +9,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTestClient, encodeRequest, SHOULD_RATE_LIMIT } from '../contract/transport.client';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import { freePort } from '../support/free-port';
-import { run } from '../support/grpc-tools';
-import { startService, stopServices } from '../support/service';
+import { run } from '../support/edge/grpc-tools';
+import { startService, stopServices } from '../support/edge/service';
 import { envoyConfig } from './envoy-config';
 import { formatSession } from './sessions';
 

@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { startAlgorithmService, type AlgorithmService } from '../support/algorithm-service';
-import { eventually } from '../support/eventually';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy';
+import { startAlgorithmService, type AlgorithmService } from '../support/edge/algorithm-service';
+import { eventually } from '../support/edge/eventually';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
+import { startTcpProxy, type TcpProxy } from '../support/edge/tcp-proxy';
 
 const START = 1_700_000_040;
 const UNKNOWN = 'ratelimit.service.call.should_rate_limit.store_unknown_outcome';

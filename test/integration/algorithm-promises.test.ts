@@ -3,8 +3,8 @@ import {
   startAlgorithmService,
   type AlgorithmService,
   type Answered,
-} from '../support/algorithm-service';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
+} from '../support/edge/algorithm-service';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 
 const START = 1_700_000_040;
 const HOUR = 3_600;

@@ -1,7 +1,11 @@
 import type { Explanation } from '../../src/core/explain/explanation';
-import { startAlgorithmService, stepOf, type AlgorithmService } from '../support/algorithm-service';
+import {
+  startAlgorithmService,
+  stepOf,
+  type AlgorithmService,
+} from '../support/edge/algorithm-service';
 import { START, VECTORS, type Row, type VectorLimit } from '../support/algorithm-vectors';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 
 const LIMITS = {
   gcra: 'algorithm: gcra, unit: minute, requests_per_unit: 5, burst: 2',

@@ -1,12 +1,12 @@
 import type { Decision, DecisionRequest } from '../../src/core/model';
 import type { ShownCounter } from '../../src/transport/debug/admin/counter-endpoints';
-import { RESET, startCounterInstance } from '../support/counter-instance';
+import { RESET, startCounterInstance } from '../support/edge/counter-instance';
 import { budgetOf, inFlight } from '../support/budgets';
 import { createDecider, decisionOf } from '../support/decider';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import { packRecord } from '../support/packed-record';
-import { startRedisCluster } from '../support/redis-cluster';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
+import { startRedisCluster } from '../support/edge/redis-cluster';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 import { descriptor, request } from '../support/requests';
 import { rulesOf } from '../support/rules';
 

@@ -2,11 +2,11 @@ import type { DecisionRequest } from '../../src/core/model';
 import { compileRules } from '../../src/core/rules/compile';
 import type { ShownCounter } from '../../src/transport/debug/admin/counter-endpoints';
 import { budgetOf, inFlight } from '../support/budgets';
-import { RESET, startCounterInstance } from '../support/counter-instance';
+import { RESET, startCounterInstance } from '../support/edge/counter-instance';
 import { createDecider, decisionOf } from '../support/decider';
-import { eventually } from '../support/eventually';
-import { startRedisCluster, type RedisCluster } from '../support/redis-cluster';
-import { startRedisServer } from '../support/redis-server';
+import { eventually } from '../support/edge/eventually';
+import { startRedisCluster, type RedisCluster } from '../support/edge/redis-cluster';
+import { startRedisServer } from '../support/edge/redis-server';
 import { descriptor, request } from '../support/requests';
 import { definitionsOf } from '../support/rules';
 

@@ -4,9 +4,9 @@ import { compileRules } from '../../src/core/rules/compile';
 import { createMemoryCounters } from '../../src/counters/memory/create-memory-counters';
 import { budgetOf, inFlight, type LimitSketch } from '../support/budgets';
 import { createDecider, decisionOf, type DeciderDeps } from '../support/decider';
-import { startRedisCluster, type RedisCluster } from '../support/redis-cluster';
-import { runRedisCounters, stopRedisCounters } from '../support/redis-counters';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
+import { startRedisCluster, type RedisCluster } from '../support/edge/redis-cluster';
+import { runRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 import { descriptor, request } from '../support/requests';
 import { definitionsOf } from '../support/rules';
 

@@ -9,7 +9,7 @@ import type { CheckSet } from '../../src/request-maps/check/check';
 import { followCheckFiles } from '../../src/rule-sources/check-files';
 import { checkRules } from '../../src/rule-sources/check/check-rules';
 import type { LoadResult } from '../../src/rule-sources/load-result';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 
 const check = (domain: string) =>
   `domain: ${domain}\ndescriptors: [{ entries: [{ key: user, header: x-user }] }]\n`;

@@ -11,7 +11,7 @@ import { createHttpTransport } from '../../src/transport/http/transport';
 import { createSnapshot, type HealthStatus } from '../../streams';
 import { recordingStatistics, SERVING } from '../contract/transport.harness';
 import { PLAIN_DECISIONS } from '../support/decider';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import { httpLimits } from '../support/http-limits';
 import { send, sendBytes } from '../support/raw-http';
 import { rulesOf } from '../support/rules';

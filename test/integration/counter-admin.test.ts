@@ -2,12 +2,12 @@ import type { CounterStore } from '../../src/app/store/store';
 import { findCounters } from '../../src/core/planning/find-counters';
 import { windowsAt } from '../../src/core/planning/windows';
 import type { Increment } from '../../src/core/ports';
-import { RESET, startCounterInstance } from '../support/counter-instance';
-import { eventually } from '../support/eventually';
-import { startMemcachedServer } from '../support/memcached-server';
-import { startRedisCluster } from '../support/redis-cluster';
-import { startSentinels } from '../support/redis-sentinels';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
+import { RESET, startCounterInstance } from '../support/edge/counter-instance';
+import { eventually } from '../support/edge/eventually';
+import { startMemcachedServer } from '../support/edge/memcached-server';
+import { startRedisCluster } from '../support/edge/redis-cluster';
+import { startSentinels } from '../support/edge/redis-sentinels';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 import { request } from '../support/requests';
 import { rulesOf } from '../support/rules';
 

@@ -5,7 +5,7 @@ import {
   type FollowDirectoryDeps,
 } from '../../src/rule-sources/directory/follow-directory';
 import type { LoadResult } from '../../src/rule-sources/load-result';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import {
   createTemporaryDirectory,
   ruleText,

@@ -12,7 +12,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { DirectorySourceOptions } from '../../src/rule-sources/directory-source';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import { describeLoad, followRules, type FollowedRules } from '../support/followed-rules';
 import { TYPESCRIPT_HOOK } from '../support/parse-in-typescript-worker';
 import {

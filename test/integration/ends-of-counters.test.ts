@@ -11,7 +11,7 @@ import { listOpen } from '../../src/counters/redis/open-reservations';
 import { callScript } from '../../src/counters/redis/script-call';
 import { budgetEntry, budgetGateOf } from '../support/budget-arbitraries';
 import { gateOf } from '../support/gates';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 
 /*
  * Ends: what a wrong clock wrote is believed for no longer than its kind may last, and leases that are over are found and ended

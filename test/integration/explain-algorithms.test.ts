@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 import { expectAgreement } from '../parity/explained';
-import { startAlgorithmService, stepOf, type AlgorithmService } from '../support/algorithm-service';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
+import {
+  startAlgorithmService,
+  stepOf,
+  type AlgorithmService,
+} from '../support/edge/algorithm-service';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 
 const START = 1_700_000_040;
 

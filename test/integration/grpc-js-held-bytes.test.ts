@@ -7,7 +7,7 @@ import { ByteBudget } from '../../src/platform/byte-budget';
 import { createGrpcJsTransport } from '../../src/transport/grpc/grpc-js/transport';
 import { createTestClient, encodeRequest, SHOULD_RATE_LIMIT } from '../contract/transport.client';
 import { OK, startTransport, type Script } from '../contract/transport.harness';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import { message } from '../unit/wire/grpc/grpc-caller';
 
 const MAX_BYTES = 1_000_000;

@@ -9,7 +9,7 @@ import {
   type HttpTimeouts,
 } from '../../src/platform/http-listener';
 import { createReject } from '../../src/identity/service/create-identity-service';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 const LAST_GET = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { createEmbeddedStore } from '../../src/identity/store/embedded/create-embedded-store';
 import { StoreUnavailable, type IdentityStore } from '../../src/identity/store/store';
 import { createRecordingLogger } from '../support/recording-logger';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import { ANN, createStoreFile, grant } from '../support/identity';
 
 let place: Awaited<ReturnType<typeof createStoreFile>>;

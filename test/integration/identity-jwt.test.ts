@@ -4,9 +4,9 @@ import { exportJWK, generateKeyPair, generateSecret, type JWTPayload, SignJWT } 
 import { createJwtVerifier } from '../../src/identity/jwt/create-jwt-verifier';
 import type { JwtVerifier } from '../../src/identity/jwt/jwt-verifier';
 import { createKeySet, loadKeysByUrl, loadKeysFromFile } from '../../src/identity/jwt/key-set';
-import { startStopwatch } from '../support/core-time';
-import { eventually } from '../support/eventually';
-import { expectFigure } from '../support/figure';
+import { startStopwatch } from '../support/edge/core-time';
+import { eventually } from '../support/edge/eventually';
+import { expectFigure } from '../support/edge/figure';
 import { ANN, grant, type IdentityUnderTest, startIdentity } from '../support/identity';
 import {
   AUDIENCE,

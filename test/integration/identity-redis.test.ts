@@ -9,16 +9,16 @@ import { createRedisStore } from '../../src/identity/store/redis/create-redis-st
 import type { RedisStoreOptions } from '../../src/identity/store/redis/client-options';
 import { StoreUnavailable, type IdentityStore } from '../../src/identity/store/store';
 import { createAuthority, type Authority } from '../support/certificates';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import { freePort } from '../support/free-port';
 import { ANN, grant, startIdentity } from '../support/identity';
 import { send } from '../support/raw-http';
 import { createRecordingLogger } from '../support/recording-logger';
-import { startRedisCluster } from '../support/redis-cluster';
-import { startSentinels } from '../support/redis-sentinels';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
-import { startStopwatch } from '../support/core-time';
-import { expectFigure } from '../support/figure';
+import { startRedisCluster } from '../support/edge/redis-cluster';
+import { startSentinels } from '../support/edge/redis-sentinels';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
+import { startStopwatch } from '../support/edge/core-time';
+import { expectFigure } from '../support/edge/figure';
 
 /** The time-out of a store whose time-out matters. */
 const SOON_MS = 300;

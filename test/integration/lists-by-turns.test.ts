@@ -4,10 +4,10 @@ import { compileRules } from '../../src/core/rules/compile';
 import type { Rules } from '../../src/core/rules/rules';
 import { createMemoryCounters } from '../../src/counters/memory/create-memory-counters';
 import { budgetOf, type LimitSketch } from '../support/budgets';
-import { startCounterInstance } from '../support/counter-instance';
+import { startCounterInstance } from '../support/edge/counter-instance';
 import { createDecider, decisionOf, type DeciderDeps } from '../support/decider';
-import { runRedisCounters, stopRedisCounters } from '../support/redis-counters';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
+import { runRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 import { descriptor, request } from '../support/requests';
 import { definitionsOf, type RuleSketch } from '../support/rules';
 

@@ -3,11 +3,11 @@ import { rm } from 'node:fs/promises';
 import { faultOfKey } from '../../src/counters/memcached/protocol';
 import { batch, freshKey, increment } from '../contract/counters.contract';
 import { createAuthority, type Authority, type CertificateFiles } from '../support/certificates';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import { freePort } from '../support/free-port';
-import { runMemcachedCounters, stopMemcachedCounters } from '../support/memcached-counters';
+import { runMemcachedCounters, stopMemcachedCounters } from '../support/edge/memcached-counters';
 import { startSrvServer } from '../support/srv-server';
-import { startMemcachedServer, type MemcachedServer } from '../support/memcached-server';
+import { startMemcachedServer, type MemcachedServer } from '../support/edge/memcached-server';
 
 const servers: MemcachedServer[] = [];
 afterEach(async () => {

@@ -9,7 +9,7 @@ import { readSettings } from '../../src/settings/read-settings';
 import { createRecordStats } from '../../src/stats/record-stats';
 import { createRegistry } from '../../src/stats/registry';
 import { createSnapshot } from '../../streams';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import { freePort } from '../support/free-port';
 import { httpLimits } from '../support/http-limits';
 import { parseExposition } from '../support/parse-exposition';

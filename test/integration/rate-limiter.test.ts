@@ -16,10 +16,10 @@ import {
   type CreateGrpcTransport,
   type Script,
 } from '../contract/transport.harness';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import { freePort } from '../support/free-port';
 import { startRawRateLimitServer } from '../support/raw-rate-limit-server';
-import { startTcpProxy } from '../support/tcp-proxy';
+import { startTcpProxy } from '../support/edge/tcp-proxy';
 import { TEST_CA, TEST_CERTIFICATE, TEST_KEY } from './transport.certificates';
 
 const ANN = [['user', 'ann']] as const;

@@ -4,8 +4,8 @@ import { type CounterState } from '../../src/core/kinds/kind';
 import { StoreError } from '../../src/core/errors';
 import { batch, freshKey, increment } from '../contract/counters.contract';
 import { ask, keyFor, slowRule, usedHits } from '../support/algorithm-increments';
-import { runRedisCounters, stopRedisCounters } from '../support/redis-counters';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
+import { runRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 
 const UNKNOWN = 'ratelimit.service.call.should_rate_limit.store_unknown_outcome';
 

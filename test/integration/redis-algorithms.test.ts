@@ -15,7 +15,7 @@ import { unpack } from '../../src/counters/redis/message-pack';
 import { callScript } from '../../src/counters/redis/script-call';
 import { MOVES, play, rules } from '../support/algorithm-arbitraries';
 import { AlgorithmCounter } from '../support/algorithm-counter';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 
 const START = 1_700_000_040;
 const RUNS = { numRuns: 60 };

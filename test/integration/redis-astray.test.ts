@@ -5,10 +5,10 @@ import { createRedirectTargets } from '../../src/counters/redis/cluster/redirect
 import type { RedisNode } from '../../src/counters/redis/node';
 import type { RedisEvent } from '../../src/counters/redis/options';
 import { batch, freshKey, increment } from '../contract/counters.contract';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import { startLyingRedis } from '../support/lying-redis';
 import { createRecordingLogger } from '../support/recording-logger';
-import { runRedisCounters, stopRedisCounters } from '../support/redis-counters';
+import { runRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
 
 let subscription = Subscription.EMPTY;
 const ends: (() => Promise<unknown>)[] = [];

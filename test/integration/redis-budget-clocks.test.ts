@@ -8,7 +8,7 @@ import { RESET_RECORD } from '../../src/counters/redis/budgets/operator-scripts'
 import { unpack } from '../../src/counters/redis/message-pack';
 import { callScript } from '../../src/counters/redis/script-call';
 import { budgetEntry, budgetGateOf } from '../support/budget-arbitraries';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 
 const DAY = 86_400;
 /** A second before midnight, UTC. */

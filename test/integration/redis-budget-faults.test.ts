@@ -3,8 +3,8 @@ import type { BudgetState, Reservation } from '../../src/core/kinds/kind';
 import type { Increment } from '../../src/core/ports';
 import { budgetEntry, budgetGateOf } from '../support/budget-arbitraries';
 import { batch, increment } from '../support/increments';
-import { runRedisCounters, stopRedisCounters } from '../support/redis-counters';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
+import { runRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 import { packRecord } from '../support/packed-record';
 
 const FORBIDDEN = /clock of the server|can't run this command|NOPERM/;

@@ -13,7 +13,7 @@ import { unpack } from '../../src/counters/redis/message-pack';
 import { callScript } from '../../src/counters/redis/script-call';
 import { budgetEntry, budgetGateOf, budgetGates, budgetSteps } from '../support/budget-arbitraries';
 import { withClock } from '../support/redis-clock';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 
 /** What operators read of a counter is what the next call finds, by the same clock: that of Redis. */
 

@@ -19,7 +19,7 @@ import {
 } from '../support/budget-arbitraries';
 import { BudgetCounter } from '../support/budget-counter';
 import { unpackRecord } from '../support/packed-record';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 
 const START_MS = 1_700_000_040_000;
 const RUNS = { numRuns: 150 };

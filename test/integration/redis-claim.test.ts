@@ -1,8 +1,8 @@
 import { claimText } from '../../src/counters/redis/claim';
-import { startRedisCluster, type RedisCluster } from '../support/redis-cluster';
-import { runRedisCounters, stopRedisCounters } from '../support/redis-counters';
-import { startSentinels, type SentinelSetup } from '../support/redis-sentinels';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
+import { startRedisCluster, type RedisCluster } from '../support/edge/redis-cluster';
+import { runRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
+import { startSentinels, type SentinelSetup } from '../support/edge/redis-sentinels';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 
 const started: (RedisServer | RedisCluster | SentinelSetup)[] = [];
 afterEach(async () => {

@@ -2,11 +2,11 @@ import { batch, freshKey, increment } from '../contract/counters.contract';
 import { ask, slowRule } from '../support/algorithm-increments';
 import { budgetEntry, budgetGateOf } from '../support/budget-arbitraries';
 import type { Increment } from '../../src/core/ports';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import { startRedisClock } from '../support/redis-clock';
-import { runRedisCounters, stopRedisCounters } from '../support/redis-counters';
-import { startRedisCluster } from '../support/redis-cluster';
-import { startRedisServer } from '../support/redis-server';
+import { runRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
+import { startRedisCluster } from '../support/edge/redis-cluster';
+import { startRedisServer } from '../support/edge/redis-server';
 
 const DIFFERENCE = 'ratelimit.redis_pool.clock_difference_seconds';
 const MENDED = 'ratelimit.redis_pool.counters_mended';

@@ -1,9 +1,9 @@
 import { batch, freshKey, increment } from '../contract/counters.contract';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import { startLyingRedis, type LyingRedis } from '../support/lying-redis';
-import { runRedisCounters, stopRedisCounters } from '../support/redis-counters';
-import { noPermissionFor } from '../support/redis-refusals';
-import { startRedisServer } from '../support/redis-server';
+import { runRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
+import { noPermissionFor } from '../support/edge/redis-refusals';
+import { startRedisServer } from '../support/edge/redis-server';
 
 const UNKNOWN = 'ratelimit.service.call.should_rate_limit.store_unknown_outcome';
 

@@ -1,11 +1,11 @@
 import type { DecisionRequest } from '../../src/core/model';
-import { eventually } from '../support/eventually';
-import { startLeasingInstance, type LeasingInstance } from '../support/leasing-instance';
-import { startRedisCluster } from '../support/redis-cluster';
-import { startSentinels } from '../support/redis-sentinels';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
+import { eventually } from '../support/edge/eventually';
+import { startLeasingInstance, type LeasingInstance } from '../support/edge/leasing-instance';
+import { startRedisCluster } from '../support/edge/redis-cluster';
+import { startSentinels } from '../support/edge/redis-sentinels';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 import { descriptor, request } from '../support/requests';
-import { startTcpProxy } from '../support/tcp-proxy';
+import { startTcpProxy } from '../support/edge/tcp-proxy';
 
 const RULES = `domain: shop
 descriptors:

@@ -3,7 +3,7 @@ import type { CounterReply } from '../../src/core/ports';
 import { UnknownOutcome } from '../../src/counters/redis/store-errors';
 import { batch, freshKey, increment } from '../contract/counters.contract';
 import { startLyingRedis, type LyingRedis } from '../support/lying-redis';
-import { runRedisCounters, stopRedisCounters } from '../support/redis-counters';
+import { runRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
 
 const servers: LyingRedis[] = [];
 

@@ -1,8 +1,8 @@
 import { startLyingRedis } from '../support/lying-redis';
-import { startRedisCluster } from '../support/redis-cluster';
-import { runRedisCounters, stopRedisCounters } from '../support/redis-counters';
-import { startSentinels } from '../support/redis-sentinels';
-import { startRedisServer } from '../support/redis-server';
+import { startRedisCluster } from '../support/edge/redis-cluster';
+import { runRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
+import { startSentinels } from '../support/edge/redis-sentinels';
+import { startRedisServer } from '../support/edge/redis-server';
 
 jest.setTimeout(60_000);
 

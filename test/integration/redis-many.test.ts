@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { batch, freshKey, increment } from '../contract/counters.contract';
 import { createAuthority, type Authority, type CertificateFiles } from '../support/certificates';
-import { eventually } from '../support/eventually';
-import { startRedisCluster, type RedisClusterOptions } from '../support/redis-cluster';
-import { runRedisCounters, stopRedisCounters } from '../support/redis-counters';
-import { startSentinels, type SentinelSetupOptions } from '../support/redis-sentinels';
+import { eventually } from '../support/edge/eventually';
+import { startRedisCluster, type RedisClusterOptions } from '../support/edge/redis-cluster';
+import { runRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
+import { startSentinels, type SentinelSetupOptions } from '../support/edge/redis-sentinels';
 
 jest.setTimeout(60_000);
 

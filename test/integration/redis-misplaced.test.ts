@@ -1,7 +1,7 @@
 import { batch, freshKey, increment } from '../contract/counters.contract';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import { CLOSES, startLyingRedis, type LyingRedis } from '../support/lying-redis';
-import { runRedisCounters, stopRedisCounters } from '../support/redis-counters';
+import { runRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
 
 let server: LyingRedis;
 afterEach(async () => {

@@ -19,7 +19,7 @@ import { unpack } from '../../src/counters/redis/message-pack';
 import { callScript } from '../../src/counters/redis/script-call';
 import { gateOfLimits } from '../support/budget-gates';
 import type { LimitSketch } from '../support/budgets';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 import { rulesOf } from '../support/rules';
 
 /*

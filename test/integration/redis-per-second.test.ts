@@ -5,11 +5,11 @@ import { readSettings } from '../../src/settings/read-settings';
 import { createRegistry } from '../../src/stats/registry';
 import { batch, freshKey, increment } from '../contract/counters.contract';
 import { SOME_LIMIT } from '../support/rules';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import { createRecordingLogger } from '../support/recording-logger';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
-import { startStopwatch } from '../support/core-time';
-import { expectFigure } from '../support/figure';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
+import { startStopwatch } from '../support/edge/core-time';
+import { expectFigure } from '../support/edge/figure';
 
 let others: RedisServer;
 let perSecond: RedisServer;

@@ -2,9 +2,9 @@ import { counterStates } from '../support/gates';
 import type { CounterReply, Increment } from '../../src/core/ports';
 import { ask, slowRule } from '../support/algorithm-increments';
 import { batch, freshKey, increment } from '../support/increments';
-import { startRedisCluster, type RedisCluster } from '../support/redis-cluster';
-import { runRedisCounters, stopRedisCounters } from '../support/redis-counters';
-import type { RedisServer } from '../support/redis-server';
+import { startRedisCluster, type RedisCluster } from '../support/edge/redis-cluster';
+import { runRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
+import type { RedisServer } from '../support/edge/redis-server';
 
 jest.setTimeout(60_000);
 

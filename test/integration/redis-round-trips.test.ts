@@ -1,7 +1,7 @@
 import type { RedisCountersOptions } from '../../src/counters/redis/options';
 import { startLyingRedis, type LyingRedis } from '../support/lying-redis';
 import { list, rightAnswer } from '../support/redis-answers';
-import { runRedisCounters, stopRedisCounters } from '../support/redis-counters';
+import { runRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
 
 let server: LyingRedis;
 beforeEach(async () => {

@@ -4,7 +4,7 @@ import { CLUSTER_SCRIPTS, SCRIPTS, type Script, type Scripts } from '../../src/c
 import { addByScript } from '../../src/counters/redis/script';
 import { toAnswerError, UnknownOutcome } from '../../src/counters/redis/store-errors';
 import { batch, freshKey, increment } from '../contract/counters.contract';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 
 let server: RedisServer;
 

@@ -1,16 +1,16 @@
 import { batch, freshKey, increment } from '../contract/counters.contract';
 import { ask, slowRule } from '../support/algorithm-increments';
-import { eventually } from '../support/eventually';
-import { eventuallyWithin } from '../support/figure';
+import { eventually } from '../support/edge/eventually';
+import { eventuallyWithin } from '../support/edge/figure';
 import { startLyingRedis } from '../support/lying-redis';
-import { startRedisCluster } from '../support/redis-cluster';
+import { startRedisCluster } from '../support/edge/redis-cluster';
 import {
   runRedisCounters,
   stopRedisCounters,
   type RunningRedisCounters,
-} from '../support/redis-counters';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
-import { startTcpProxy } from '../support/tcp-proxy';
+} from '../support/edge/redis-counters';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
+import { startTcpProxy } from '../support/edge/tcp-proxy';
 
 jest.setTimeout(60_000);
 

@@ -2,11 +2,11 @@ import { counterStates } from '../support/gates';
 import { createSwitchListener } from '../../src/counters/redis/sentinel/hear-switches';
 import { batch, freshKey, increment } from '../contract/counters.contract';
 import { ask, keyFor, slowRule, usedHits } from '../support/algorithm-increments';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import { startFakeSentinel, type FakeSentinel } from '../support/fake-sentinel';
-import { eventuallyWithin } from '../support/figure';
-import { runRedisCounters, stopRedisCounters } from '../support/redis-counters';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
+import { eventuallyWithin } from '../support/edge/figure';
+import { runRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 
 jest.setTimeout(60_000);
 

@@ -6,9 +6,9 @@ import { createRegistry } from '../../src/stats/registry';
 import { batch, freshKey, increment } from '../contract/counters.contract';
 import { createAuthority } from '../support/certificates';
 import { SOME_LIMIT } from '../support/rules';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import { createRecordingLogger } from '../support/recording-logger';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 
 const authority = createAuthority();
 const client = authority.issue('client');

@@ -1,7 +1,7 @@
 import { noteVersions } from '../../src/counters/redis/version-notes';
-import { startRedisCluster } from '../support/redis-cluster';
-import { runRedisCounters, stopRedisCounters } from '../support/redis-counters';
-import { startRedisServer } from '../support/redis-server';
+import { startRedisCluster } from '../support/edge/redis-cluster';
+import { runRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
+import { startRedisServer } from '../support/edge/redis-server';
 
 const started: { stop(): Promise<unknown> }[] = [];
 afterEach(async () => {

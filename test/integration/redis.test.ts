@@ -9,14 +9,14 @@ import { createServer } from 'node:tls';
 import { StoreError } from '../../src/core/errors';
 import { batch, freshKey, increment } from '../contract/counters.contract';
 import { createAuthority, type Authority, type CertificateFiles } from '../support/certificates';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import { freePort } from '../support/free-port';
-import { runRedisCounters, stopRedisCounters } from '../support/redis-counters';
+import { runRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
 import {
   startRedisServer,
   type RedisServer,
   type RedisServerOptions,
-} from '../support/redis-server';
+} from '../support/edge/redis-server';
 
 const PASSWORD = 'correct horse:battery';
 const servers: RedisServer[] = [];

@@ -3,10 +3,10 @@ import { createPlainNaming } from '../../src/stats/naming';
 import { createRegistry } from '../../src/stats/registry';
 import type { Flush } from '../../src/stats/push-output';
 import { createStatsd, type StatsdOptions } from '../../src/stats/statsd/create-statsd';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import { freePort } from '../support/free-port';
-import { startStopwatch } from '../support/core-time';
-import { expectFigure } from '../support/figure';
+import { startStopwatch } from '../support/edge/core-time';
+import { expectFigure } from '../support/edge/figure';
 import { startStatsdTcp } from '../support/statsd-server';
 
 const ends: (() => Promise<unknown>)[] = [];

@@ -3,7 +3,7 @@ import { createPlainNaming } from '../../src/stats/naming';
 import type { Flush } from '../../src/stats/push-output';
 import { createRegistry } from '../../src/stats/registry';
 import { createStatsd } from '../../src/stats/statsd/create-statsd';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import { freePort } from '../support/free-port';
 import { startStatsdUdp } from '../support/statsd-server';
 

@@ -3,7 +3,7 @@ import { get as httpGet, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { createDebugListener } from '../../src/transport/debug/listener';
 import type { EventSource, EventStreamOptions } from '../../src/transport/debug/event-stream';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import { httpLimits } from '../support/http-limits';
 import { piecesOf } from '../support/run-steps';
 

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { Profile } from 'pprof-format';
 import { createDebugListener, type DebugDeps } from '../../src/transport/debug/listener';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import { httpLimits } from '../support/http-limits';
 import { piecesOf } from '../support/run-steps';
 import { sendBytes } from '../support/raw-http';

@@ -13,7 +13,7 @@ import {
   recordingStatistics,
   type Script,
 } from '../contract/transport.harness';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import { httpLimits } from '../support/http-limits';
 
 const BODY = '{"domain":"d","descriptors":[{"entries":[{"key":"k","value":"v"}]}]}';

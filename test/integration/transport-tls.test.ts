@@ -8,7 +8,7 @@ import { createWireTransport } from '../../src/transport/grpc/wire/transport';
 import { createTestClient } from '../contract/transport.client';
 import { startTransport, type CreateGrpcTransport } from '../contract/transport.harness';
 import { createAuthority, type CertificateFiles } from '../support/certificates';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import {
   askOverTls,
   createTlsCaller,

@@ -1,9 +1,9 @@
 import { createWireTransport } from '../../src/transport/grpc/wire/transport';
 import { createTestClient } from '../contract/transport.client';
 import { OK, startTransport, type Script } from '../contract/transport.harness';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import { ACK, Type, frame, ping } from '../support/h2-frames';
-import { connectAttacker, wholeCall } from '../support/h2-attacker';
+import { connectAttacker, wholeCall } from '../support/edge/h2-attacker';
 
 const REQUEST = { domain: 'edge', descriptors: [{ entries: [{ key: 'user', value: 'ann' }] }] };
 const DRAIN_PING = frame(Type.ping, ACK, 0, '6472616900000000');

@@ -1,7 +1,7 @@
 import { createWireTransport } from '../../src/transport/grpc/wire/transport';
 import { startTransport } from '../contract/transport.harness';
-import { eventually } from '../support/eventually';
-import { connectAttacker, connectRaw } from '../support/h2-attacker';
+import { eventually } from '../support/edge/eventually';
+import { connectAttacker, connectRaw } from '../support/edge/h2-attacker';
 
 it('asks a connection to leave that a stopping transport accepts late', async () => {
   const { transport, address } = await startTransport((deps, options) =>

@@ -1,8 +1,8 @@
 import { createWireTransport } from '../../src/transport/grpc/wire/transport';
 import { createTestClient } from '../contract/transport.client';
 import { OK, startTransport } from '../contract/transport.harness';
-import { eventually } from '../support/eventually';
-import { connectAttacker } from '../support/h2-attacker';
+import { eventually } from '../support/edge/eventually';
+import { connectAttacker } from '../support/edge/h2-attacker';
 
 const REQUEST = { domain: 'edge', descriptors: [{ entries: [{ key: 'user', value: 'ann' }] }] };
 

@@ -1,6 +1,6 @@
 import type { XdsSourceOptions } from '../../src/rule-sources/xds-source';
 import { describeLoad } from '../support/followed-rules';
-import { followServer, type XdsFollower } from '../support/xds-follower';
+import { followServer, type XdsFollower } from '../support/edge/xds-follower';
 import {
   deltaResponse,
   startAdsServer,
@@ -8,7 +8,7 @@ import {
   userLimit,
   type AdsServer,
   type AdsServerOptions,
-} from '../support/xds-server';
+} from '../support/edge/xds-server';
 
 let server: AdsServer;
 let follower: XdsFollower | undefined;

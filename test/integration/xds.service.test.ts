@@ -1,12 +1,12 @@
-import { eventually } from '../support/eventually';
-import { ask, startService, stopServices } from '../support/service';
+import { eventually } from '../support/edge/eventually';
+import { ask, startService, stopServices } from '../support/edge/service';
 import {
   deltaResponse,
   response,
   startAdsServer,
   userLimit,
   type AdsServer,
-} from '../support/xds-server';
+} from '../support/edge/xds-server';
 
 jest.setTimeout(30_000);
 

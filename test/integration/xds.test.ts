@@ -1,6 +1,6 @@
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import { freePort } from '../support/free-port';
-import { followServer, type XdsFollower } from '../support/xds-follower';
+import { followServer, type XdsFollower } from '../support/edge/xds-follower';
 import {
   manyLimits,
   response,
@@ -10,7 +10,7 @@ import {
   userLimit,
   type AdsServer,
   type AdsServerOptions,
-} from '../support/xds-server';
+} from '../support/edge/xds-server';
 
 let servers: AdsServer[] = [];
 let followers: XdsFollower[] = [];

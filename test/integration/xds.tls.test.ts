@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { ServerCredentials } from '@grpc/grpc-js';
 import type { ClientTls } from '../../src/rule-sources/xds/connect';
 import { createAuthority } from '../support/certificates';
-import { eventually } from '../support/eventually';
-import { followServer, type XdsFollower } from '../support/xds-follower';
-import { response, startAdsServer, userLimit, type AdsServer } from '../support/xds-server';
+import { eventually } from '../support/edge/eventually';
+import { followServer, type XdsFollower } from '../support/edge/xds-follower';
+import { response, startAdsServer, userLimit, type AdsServer } from '../support/edge/xds-server';
 
 const authority = createAuthority('xds authority');
 const foreign = createAuthority('foreign authority');

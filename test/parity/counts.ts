@@ -1,4 +1,4 @@
-import type { RedisServer } from '../support/redis-server';
+import type { RedisServer } from '../support/edge/redis-server';
 
 interface Count {
   readonly value: string;

@@ -4,7 +4,7 @@ import type { Client, ServiceError } from '@grpc/grpc-js';
 import type { ServiceDefinition } from '@grpc/proto-loader';
 import { toProtoJson } from '../../src/cli/response';
 import { RATE_LIMIT_PROTO, loadProtos } from '../../src/platform/proto-files';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import type { Replayable } from './replay';
 import type { ProtoRequest, Step } from './scenario';
 

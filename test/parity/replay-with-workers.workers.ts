@@ -1,7 +1,7 @@
-import { eventually } from '../support/eventually';
-import { startMemcachedServer } from '../support/memcached-server';
-import { startRedisServer } from '../support/redis-server';
-import { stopServices } from '../support/service';
+import { eventually } from '../support/edge/eventually';
+import { startMemcachedServer } from '../support/edge/memcached-server';
+import { startRedisServer } from '../support/edge/redis-server';
+import { stopServices } from '../support/edge/service';
 import { readRedis, type Counts } from './counts';
 import { replay, type Replayable } from './replay';
 import { isOfMemcached, isSplit, readScenarios, type Scenario } from './scenario';

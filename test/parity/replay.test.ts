@@ -10,9 +10,9 @@ import { createMemcachedCounters } from '../../src/counters/memcached/create-mem
 import { createMemoryCounters } from '../../src/counters/memory/create-memory-counters';
 import { createPerSecondSplit } from '../../src/counters/per-second-split';
 import { createRedisCounters } from '../../src/counters/redis/create-redis-counters';
-import { eventually } from '../support/eventually';
-import { startMemcachedServer } from '../support/memcached-server';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
+import { eventually } from '../support/edge/eventually';
+import { startMemcachedServer } from '../support/edge/memcached-server';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 import type { Registry } from '../../src/stats/registry';
 import { readRedis, type Counts } from './counts';
 import { replay } from './replay';

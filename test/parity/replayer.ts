@@ -13,7 +13,7 @@ import { compileInSlices } from '../../src/core/rules/compile';
 import { readSettings } from '../../src/settings/read-settings';
 import type { Settings } from '../../src/settings/settings';
 import { createRegistry, type Registry } from '../../src/stats/registry';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import { silentLogger } from '../support/silent-logger';
 import { performStep } from './perform-step';
 import type { Replayable } from './replay';

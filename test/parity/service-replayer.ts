@@ -2,7 +2,7 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, credentials } from '@grpc/grpc-js';
 import { readStatistics } from '../support/read-statistics';
-import { startService, type Service } from '../support/service';
+import { startService, type Service } from '../support/edge/service';
 import { connectionsTo, workersOf } from '../support/worker-processes';
 import { performStep } from './perform-step';
 import type { Replayable } from './replay';

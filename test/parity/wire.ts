@@ -1,6 +1,6 @@
 import { createSocket } from 'node:dgram';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import type { Scenario, WireLine } from './scenario';
 
 /** A StatsD server over TCP and UDP that keeps every line. */

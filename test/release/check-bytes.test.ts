@@ -8,8 +8,8 @@ import { createHttpTransport } from '../../src/transport/http/transport';
 import { createSnapshot, type HealthStatus } from '../../streams';
 import { recordingStatistics, SERVING } from '../contract/transport.harness';
 import { httpLimits } from '../support/http-limits';
-import { startProxy, stopProxies } from '../support/proxies';
-import { findProxy } from '../support/proxy-programs';
+import { startProxy, stopProxies } from '../support/edge/proxies';
+import { findProxy } from '../support/edge/proxy-programs';
 
 /*
  * Clients write what they like, a proxy passes on what it likes of it, and what it serves is what was judged, or it refuses the

@@ -7,11 +7,11 @@ import { promisify } from 'node:util';
 import { parse } from 'yaml';
 import { readSettings } from '../../src/settings/read-settings';
 import { createAuthority } from '../support/certificates';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import { freePort } from '../support/free-port';
-import { PROGRAMS } from '../support/programs';
-import { findProxy } from '../support/proxy-programs';
-import { startService, stopServices } from '../support/service';
+import { PROGRAMS } from '../support/edge/programs';
+import { findProxy } from '../support/edge/proxy-programs';
+import { startService, stopServices } from '../support/edge/service';
 
 const ROOT = join(__dirname, '../..');
 const EXAMPLE = join(ROOT, 'examples/envoy');

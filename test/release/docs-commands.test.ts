@@ -6,8 +6,8 @@ import {
   startIdentityProcess,
   stopIdentities,
   type IdentityProcess,
-} from '../support/identity-service';
-import { startService, stopServices, type Service } from '../support/service';
+} from '../support/edge/identity-service';
+import { startService, stopServices, type Service } from '../support/edge/service';
 
 const ROOT = join(__dirname, '../..');
 

@@ -6,12 +6,12 @@ import { connect, type ClientHttp2Session } from 'node:http2';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { startEnvoyWith, stopEnvoys, type EnvoyProcess } from '../support/envoy';
-import { eventually } from '../support/eventually';
+import { startEnvoyWith, stopEnvoys, type EnvoyProcess } from '../support/edge/envoy';
+import { eventually } from '../support/edge/eventually';
 import { freePort } from '../support/free-port';
 import { pauseProcess } from '../support/pause-process';
-import { PROGRAMS } from '../support/programs';
-import { startService, stopServices, type Service } from '../support/service';
+import { PROGRAMS } from '../support/edge/programs';
+import { startService, stopServices, type Service } from '../support/edge/service';
 import { workersOf } from '../support/worker-processes';
 
 const ROOT = join(__dirname, '../..');

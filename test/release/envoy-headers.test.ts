@@ -2,11 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { startEnvoy, stopEnvoys, type WholeAnswer } from '../support/envoy';
+import { startEnvoy, stopEnvoys, type WholeAnswer } from '../support/edge/envoy';
 import { toEnvoyConfig, type EnvoyOptions } from '../support/envoy-config';
-import { PROGRAMS } from '../support/programs';
+import { PROGRAMS } from '../support/edge/programs';
 import { createTemporaryDirectory, type TemporaryDirectory } from '../support/rule-directory';
-import { startService, stopServices } from '../support/service';
+import { startService, stopServices } from '../support/edge/service';
 
 const RULES = `
 domain: edge

@@ -2,14 +2,14 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { startEnvoy, stopEnvoys, type Envoy } from '../support/envoy';
+import { startEnvoy, stopEnvoys, type Envoy } from '../support/edge/envoy';
 import { FILTER_COUNTERS, type EnvoyOptions, type EnvoyTls } from '../support/envoy-config';
 import { createAuthority, type Authority } from '../support/certificates';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import { flood } from '../support/flood';
 import { pauseProcess } from '../support/pause-process';
-import { PROGRAMS } from '../support/programs';
-import { startService, stopServices, type Service } from '../support/service';
+import { PROGRAMS } from '../support/edge/programs';
+import { startService, stopServices, type Service } from '../support/edge/service';
 import { workersOf } from '../support/worker-processes';
 
 const RULES = `

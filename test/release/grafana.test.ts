@@ -2,10 +2,16 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { shouldRateLimit } from '../../src/cli/call';
-import { eventually } from '../support/eventually';
-import { startPrometheus } from '../support/prometheus';
-import { failCommands, fillMemory, holdHits, misuse, startFleet } from '../support/scraped-fleet';
-import { ask, stopServices } from '../support/service';
+import { eventually } from '../support/edge/eventually';
+import { startPrometheus } from '../support/edge/prometheus';
+import {
+  failCommands,
+  fillMemory,
+  holdHits,
+  misuse,
+  startFleet,
+} from '../support/edge/scraped-fleet';
+import { ask, stopServices } from '../support/edge/service';
 
 interface Panel {
   readonly id: number;

@@ -1,7 +1,7 @@
-import { H2SPEC_TESTS, runH2spec, type SpecCase } from '../support/h2-spec';
-import { startH2TestServer } from '../support/h2-test-server';
-import { startService, stopServices } from '../support/service';
-import { PROGRAMS } from '../support/programs';
+import { H2SPEC_TESTS, runH2spec, type SpecCase } from '../support/edge/h2-spec';
+import { startH2TestServer } from '../support/edge/h2-test-server';
+import { startService, stopServices } from '../support/edge/service';
+import { PROGRAMS } from '../support/edge/programs';
 
 const PATH = '/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit';
 

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ANN, grant, startIdentity, type IdentityUnderTest } from '../support/identity';
-import { unpackPackage, type PackedPackage } from '../support/packed-package';
+import { unpackPackage, type PackedPackage } from '../support/edge/packed-package';
 
 let packed: PackedPackage;
 let identity: IdentityUnderTest;

@@ -9,7 +9,7 @@ import {
 } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1';
 import { parseAllDocuments, stringify } from 'yaml';
 import { readSettings } from '../../src/settings/read-settings';
-import { PROGRAMS } from '../support/programs';
+import { PROGRAMS } from '../support/edge/programs';
 
 const CHART = join(__dirname, '../../deploy/helm/weir');
 const BASE = join(__dirname, '../../deploy/kubernetes/base');

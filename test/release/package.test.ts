@@ -4,10 +4,10 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import { freePort } from '../support/free-port';
-import { linkNodeModules } from '../support/link-node-modules';
-import { nodeBinary } from '../support/node-binary';
+import { linkNodeModules } from '../support/edge/link-node-modules';
+import { nodeBinary } from '../support/edge/node-binary';
 
 const ROOT = join(__dirname, '../..');
 const run = promisify(execFile);

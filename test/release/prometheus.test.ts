@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import { freePort } from '../support/free-port';
-import { startPrometheus } from '../support/prometheus';
-import { ask, startService, stopServices, type Service } from '../support/service';
+import { startPrometheus } from '../support/edge/prometheus';
+import { ask, startService, stopServices, type Service } from '../support/edge/service';
 
 const ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

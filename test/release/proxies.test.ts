@@ -5,11 +5,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { createTemporaryDirectory } from '../support/rule-directory';
-import { startProxy, stopProxies } from '../support/proxies';
-import { findProxy } from '../support/proxy-programs';
+import { startProxy, stopProxies } from '../support/edge/proxies';
+import { findProxy } from '../support/edge/proxy-programs';
 import { sendBytes } from '../support/raw-http';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
-import { startService, stopServices, type Service } from '../support/service';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
+import { startService, stopServices, type Service } from '../support/edge/service';
 
 const EXAMPLES = join(__dirname, '../../examples');
 /** Every header by which some proxy says who calls for what. */

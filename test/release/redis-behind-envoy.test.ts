@@ -1,11 +1,11 @@
 import { UnknownOutcome } from '../../src/counters/redis/store-errors';
 import { batch, freshKey, increment } from '../contract/counters.contract';
-import { startRedisProxy, type RedisProxyOptions } from '../support/envoy-redis-proxy';
-import { stopEnvoys } from '../support/envoy';
-import { eventually } from '../support/eventually';
-import { PROGRAMS } from '../support/programs';
-import { runRedisCounters, stopRedisCounters } from '../support/redis-counters';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
+import { startRedisProxy, type RedisProxyOptions } from '../support/edge/envoy-redis-proxy';
+import { stopEnvoys } from '../support/edge/envoy';
+import { eventually } from '../support/edge/eventually';
+import { PROGRAMS } from '../support/edge/programs';
+import { runRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 
 jest.setTimeout(60_000);
 

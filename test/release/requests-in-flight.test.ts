@@ -1,11 +1,11 @@
-import { stopEnvoys } from '../support/envoy';
-import { eventually } from '../support/eventually';
-import type { Question } from '../support/model-behind-envoy';
+import { stopEnvoys } from '../support/edge/envoy';
+import { eventually } from '../support/edge/eventually';
+import type { Question } from '../support/edge/model-behind-envoy';
 import { pauseProcess } from '../support/pause-process';
-import { PROGRAMS } from '../support/programs';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
-import { stopServices } from '../support/service';
-import { startTokenStage, STREAM, type TokenStage } from '../support/token-stage';
+import { PROGRAMS } from '../support/edge/programs';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
+import { stopServices } from '../support/edge/service';
+import { startTokenStage, STREAM, type TokenStage } from '../support/edge/token-stage';
 import { workersOf } from '../support/worker-processes';
 
 const RULES = `

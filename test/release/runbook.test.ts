@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createAuthority } from '../support/certificates';
 import { freePort } from '../support/free-port';
-import { startMemcachedServer } from '../support/memcached-server';
-import { startRedisServer } from '../support/redis-server';
-import { ask, startService, stopServices } from '../support/service';
+import { startMemcachedServer } from '../support/edge/memcached-server';
+import { startRedisServer } from '../support/edge/redis-server';
+import { ask, startService, stopServices } from '../support/edge/service';
 
 const ROOT = join(__dirname, '../..');
 const text = readFileSync(join(ROOT, 'docs/runbook.md'), 'utf8');

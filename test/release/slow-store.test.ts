@@ -5,16 +5,16 @@ import type { Browser } from 'playwright-core';
 import { parse } from 'yaml';
 import { launchChromium, openPage } from '../support/chromium';
 import { temporaryRules } from '../support/dashboard-rules';
-import { startEnvoy, stopEnvoys, type Envoy } from '../support/envoy';
+import { startEnvoy, stopEnvoys, type Envoy } from '../support/edge/envoy';
 import { FILTER_COUNTERS } from '../support/envoy-config';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/edge/eventually';
 import { freePort } from '../support/free-port';
-import { PROGRAMS } from '../support/programs';
-import { startPrometheus } from '../support/prometheus';
+import { PROGRAMS } from '../support/edge/programs';
+import { startPrometheus } from '../support/edge/prometheus';
 import { readStatistics } from '../support/read-statistics';
-import { startRedisServer } from '../support/redis-server';
-import { startService, stopServices } from '../support/service';
-import { startTcpProxy } from '../support/tcp-proxy';
+import { startRedisServer } from '../support/edge/redis-server';
+import { startService, stopServices } from '../support/edge/service';
+import { startTcpProxy } from '../support/edge/tcp-proxy';
 
 const { groups } = parse(
   readFileSync(join(__dirname, '../../deploy/prometheus/alerts.yaml'), 'utf8'),

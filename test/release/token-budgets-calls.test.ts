@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, parseDocument } from 'yaml';
-import { stopEnvoys } from '../support/envoy';
-import { eventually } from '../support/eventually';
+import { stopEnvoys } from '../support/edge/envoy';
+import { eventually } from '../support/edge/eventually';
 import {
   startModelBehindEnvoy,
   type ModelBehindEnvoy,
   type Question,
-} from '../support/model-behind-envoy';
-import { PROGRAMS } from '../support/programs';
+} from '../support/edge/model-behind-envoy';
+import { PROGRAMS } from '../support/edge/programs';
 import { startRateLimitRecorder, type RateLimitRecorder } from '../support/rate-limit-recorder';
 
 const program = PROGRAMS.envoy();

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { stopEnvoys } from '../support/envoy';
-import { eventually } from '../support/eventually';
-import { LLM_EXAMPLE, type Question } from '../support/model-behind-envoy';
-import { PROGRAMS } from '../support/programs';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
-import { stopServices } from '../support/service';
-import { startTokenStage, STREAM, type TokenStage } from '../support/token-stage';
+import { stopEnvoys } from '../support/edge/envoy';
+import { eventually } from '../support/edge/eventually';
+import { LLM_EXAMPLE, type Question } from '../support/edge/model-behind-envoy';
+import { PROGRAMS } from '../support/edge/programs';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
+import { stopServices } from '../support/edge/service';
+import { startTokenStage, STREAM, type TokenStage } from '../support/edge/token-stage';
 
 /** No window of it ends while a test runs. */
 const BUDGET = 100_000;

@@ -1,8 +1,8 @@
 import { createWireTransport } from '../../src/transport/grpc/wire/transport';
 import { SHOULD_RATE_LIMIT } from '../contract/transport.client';
 import { OK, startTransport } from '../contract/transport.harness';
-import { run } from '../support/grpc-tools';
-import { PROGRAMS } from '../support/programs';
+import { run } from '../support/edge/grpc-tools';
+import { PROGRAMS } from '../support/edge/programs';
 
 const REQUEST = { domain: 'edge', descriptors: [{ entries: [{ key: 'user', value: 'ann' }] }] };
 const METHOD = SHOULD_RATE_LIMIT.slice(1);

@@ -11,7 +11,7 @@ import { DEFAULT_BOUNDS } from '../../src/transport/bounds';
 import { createWireTransport } from '../../src/transport/grpc/wire/transport';
 import { createTestClient, encodeRequest, SHOULD_RATE_LIMIT } from '../contract/transport.client';
 import { startTransport } from '../contract/transport.harness';
-import { findTool, run } from '../support/grpc-tools';
+import { findTool, run } from '../support/edge/grpc-tools';
 import { TEST_CA, TEST_CERTIFICATE, TEST_KEY } from '../integration/transport.certificates';
 
 const REQUEST = { domain: 'edge', descriptors: [{ entries: [{ key: 'user', value: 'ann' }] }] };

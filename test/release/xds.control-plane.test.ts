@@ -1,8 +1,8 @@
-import { startControlPlane, type ControlPlane } from '../support/control-plane';
+import { startControlPlane, type ControlPlane } from '../support/edge/control-plane';
 import { freePort } from '../support/free-port';
-import { followServer, type XdsFollower } from '../support/xds-follower';
-import { TYPE_URL } from '../support/xds-server';
-import { PROGRAMS } from '../support/programs';
+import { followServer, type XdsFollower } from '../support/edge/xds-follower';
+import { TYPE_URL } from '../support/edge/xds-server';
+import { PROGRAMS } from '../support/edge/programs';
 
 const program = PROGRAMS.controlPlane();
 let planes: ControlPlane[] = [];

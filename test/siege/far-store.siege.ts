@@ -1,9 +1,9 @@
-import { expectFigure } from '../support/figure';
-import { askPaced, percentile } from '../support/paced-load';
-import { startRedisServer } from '../support/redis-server';
+import { expectFigure } from '../support/edge/figure';
+import { askPaced, percentile } from '../support/edge/paced-load';
+import { startRedisServer } from '../support/edge/redis-server';
 import { createTemporaryDirectory } from '../support/rule-directory';
-import { startService, stopServices } from '../support/service';
-import { startTcpProxy } from '../support/tcp-proxy';
+import { startService, stopServices } from '../support/edge/service';
+import { startTcpProxy } from '../support/edge/tcp-proxy';
 
 const RULES = `domain: far
 descriptors:

@@ -2,14 +2,14 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { compileRules } from '../../src/core/rules/compile';
 import { parseRules } from '../../src/rule-sources/parse-rules';
-import { startStopwatch } from '../support/core-time';
+import { startStopwatch } from '../support/edge/core-time';
 import { manyRules } from '../support/many-rules';
-import { expectFigure } from '../support/figure';
+import { expectFigure } from '../support/edge/figure';
 import { TYPESCRIPT_HOOK } from '../support/parse-in-typescript-worker';
 
 const run = promisify(execFile);
-const MEASURE_MISTAKES = require.resolve('../support/measure-mistakes');
-const MEASURE_RELOADS = require.resolve('../support/measure-reloads');
+const MEASURE_MISTAKES = require.resolve('../support/edge/measure-mistakes');
+const MEASURE_RELOADS = require.resolve('../support/edge/measure-reloads');
 
 it('never keeps the event loop of the service for more than 25 ms while 10,000 rules are reloaded', async () => {
   const measuring = await run(process.execPath, ['--require', TYPESCRIPT_HOOK, MEASURE_RELOADS]);

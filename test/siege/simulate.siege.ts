@@ -3,7 +3,7 @@ import { createWriteStream, mkdirSync, mkdtempSync, rmSync, writeFileSync } from
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expectFigure } from '../support/figure';
+import { expectFigure } from '../support/edge/figure';
 
 const SIMULATE = join(__dirname, '../../dist/src/bin/ratelimit-simulate.js');
 const LINES = 1_000_000;

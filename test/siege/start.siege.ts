@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { spawn } from 'node:child_process';
-import { expectFigure } from '../support/figure';
-import { startStopwatch } from '../support/core-time';
-import { startService, stopServices } from '../support/service';
+import { expectFigure } from '../support/edge/figure';
+import { startStopwatch } from '../support/edge/core-time';
+import { startService, stopServices } from '../support/edge/service';
 
 const ROUNDS = 20;
 /** Some 400 ms where an empty Node takes 60 ms. A figure in milliseconds alone would judge the machine. */

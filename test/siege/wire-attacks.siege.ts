@@ -1,9 +1,9 @@
-import { connectAttacker, ponged, type Attacker } from '../support/h2-attacker';
-import { startPolite } from '../support/h2-polite';
-import { besideAPoliteClient, startWarmService, type Outcome } from '../support/h2-siege';
-import { expectFigure } from '../support/figure';
-import { stopServices, type Service } from '../support/service';
-import { ATTACKS, CALMED, MAX_GROWTH_MB, attackOnce } from '../support/wire-attacks';
+import { connectAttacker, ponged, type Attacker } from '../support/edge/h2-attacker';
+import { startPolite } from '../support/edge/h2-polite';
+import { besideAPoliteClient, startWarmService, type Outcome } from '../support/edge/h2-siege';
+import { expectFigure } from '../support/edge/figure';
+import { stopServices, type Service } from '../support/edge/service';
+import { ATTACKS, CALMED, MAX_GROWTH_MB, attackOnce } from '../support/edge/wire-attacks';
 
 const MAX_P99_MS = 100;
 /** What a connection with nothing to do may cost. */

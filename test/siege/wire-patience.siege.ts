@@ -5,11 +5,11 @@ import {
   repeat,
   wholeCall,
   type Attacker,
-} from '../support/h2-attacker';
+} from '../support/edge/h2-attacker';
 import { PREFACE, hello } from '../support/h2-frames';
-import { expectFigure } from '../support/figure';
-import { besideAPoliteClient, startWarmService } from '../support/h2-siege';
-import { stopServices } from '../support/service';
+import { expectFigure } from '../support/edge/figure';
+import { besideAPoliteClient, startWarmService } from '../support/edge/h2-siege';
+import { stopServices } from '../support/edge/service';
 
 const MAX_GROWTH_MB = 64;
 const INITIAL_WINDOW_SIZE = 4;

@@ -1,6 +1,6 @@
-import { expectFigure } from '../support/figure';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
-import { startService, stopServices } from '../support/service';
+import { expectFigure } from '../support/edge/figure';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
+import { startService, stopServices } from '../support/edge/service';
 
 let redis: RedisServer;
 beforeAll(async () => {

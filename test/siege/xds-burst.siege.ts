@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { expectFigure } from '../support/figure';
+import { expectFigure } from '../support/edge/figure';
 import { TYPESCRIPT_HOOK } from '../support/parse-in-typescript-worker';
-import { manyLimits, response, startAdsServer } from '../support/xds-server';
+import { manyLimits, response, startAdsServer } from '../support/edge/xds-server';
 
 const run = promisify(execFile);
-const MEASURE = require.resolve('../support/measure-xds-burst');
+const MEASURE = require.resolve('../support/edge/measure-xds-burst');
 
 interface Measured {
   readonly longestMs: number;

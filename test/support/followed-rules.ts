@@ -10,7 +10,7 @@ import type { ParseRules } from '../../src/rule-sources/loader/rule-loader';
 import { compileInSlices } from '../../src/core/rules/compile';
 import { dumpRules } from '../../src/core/rules/dump';
 import type { Rules } from '../../src/core/rules/rules';
-import { eventually } from './eventually';
+import { eventually } from './edge/eventually';
 
 export interface FollowedRules {
   readonly loads: readonly LoadResult<Rules>[];

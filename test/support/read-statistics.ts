@@ -1,4 +1,4 @@
-import type { Service } from './service';
+import type { Service } from './edge/service';
 
 /** Counters and gauges of a service by name. */
 export async function readStatistics({

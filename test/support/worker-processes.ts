@@ -1,5 +1,5 @@
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
-import type { Service } from './service';
+import type { Service } from './edge/service';
 import { contentOf } from './secrets';
 
 /** The processes that a service has started: its workers, oldest first. */

@@ -1,5 +1,5 @@
 import { batch, freshKey, increment } from '../../contract/counters.contract';
-import { eventually } from '../../support/eventually';
+import { eventually } from '../../support/edge/eventually';
 import {
   startFakeMemcached,
   type FakeMemcached,
@@ -16,8 +16,8 @@ import {
   startDrill,
   type Drill,
   type Fault,
-} from '../../support/fault-drill';
-import { runMemcachedCounters, stopMemcachedCounters } from '../../support/memcached-counters';
+} from '../../support/edge/fault-drill';
+import { runMemcachedCounters, stopMemcachedCounters } from '../../support/edge/memcached-counters';
 
 /** Each class of wrong answer: its name in the table, and what the server does. */
 const ANSWERS: readonly (readonly [name: string, answer: WrongAnswer])[] = [

@@ -1,4 +1,4 @@
-import { eventually } from '../../support/eventually';
+import { eventually } from '../../support/edge/eventually';
 import {
   backIn,
   HUNG,
@@ -9,9 +9,9 @@ import {
   startDrill,
   type Drill,
   type Fault,
-} from '../../support/fault-drill';
-import { startMemcachedServer, type MemcachedServer } from '../../support/memcached-server';
-import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy';
+} from '../../support/edge/fault-drill';
+import { startMemcachedServer, type MemcachedServer } from '../../support/edge/memcached-server';
+import { startTcpProxy, type TcpProxy } from '../../support/edge/tcp-proxy';
 
 /** A service and its way to the store. */
 interface Place {

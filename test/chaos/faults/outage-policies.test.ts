@@ -1,7 +1,7 @@
-import { COLUMN, startDrill, type Drill } from '../../support/fault-drill';
-import { eventually } from '../../support/eventually';
-import { startMemcachedServer } from '../../support/memcached-server';
-import { startRedisServer } from '../../support/redis-server';
+import { COLUMN, startDrill, type Drill } from '../../support/edge/fault-drill';
+import { eventually } from '../../support/edge/eventually';
+import { startMemcachedServer } from '../../support/edge/memcached-server';
+import { startRedisServer } from '../../support/edge/redis-server';
 
 interface Store {
   readonly env: Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
-import { startDrill, type Drill } from '../../support/fault-drill';
-import { itAnswers, playAnswers, type AnswerFault } from '../../support/fault-table';
+import { startDrill, type Drill } from '../../support/edge/fault-drill';
+import { itAnswers, playAnswers, type AnswerFault } from '../../support/edge/fault-table';
 import { startLyingRedis, type LyingRedis } from '../../support/lying-redis';
 import {
   FORBIDDEN_KEY,

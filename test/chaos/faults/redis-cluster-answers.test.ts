@@ -6,14 +6,14 @@ import {
   asksForScripts,
   named,
   runs,
-} from '../../support/played-calls';
+} from '../../support/edge/played-calls';
 import {
   itPlaysAll,
   NO_ANSWER,
   SILENT,
   TORN,
   type PlayedCommand,
-} from '../../support/played-commands';
+} from '../../support/edge/played-commands';
 import {
   bulk,
   NO_PERMISSION,
@@ -22,7 +22,7 @@ import {
   REFUSALS,
   WRONG_SERVER,
 } from '../../support/redis-answers';
-import { runRedisCounters } from '../../support/redis-counters';
+import { runRedisCounters } from '../../support/edge/redis-counters';
 
 jest.setTimeout(60_000);
 

@@ -1,4 +1,4 @@
-import { eventually } from '../../support/eventually';
+import { eventually } from '../../support/edge/eventually';
 import {
   backIn,
   HUNG,
@@ -10,9 +10,9 @@ import {
   untilHealthy,
   type Drill,
   type Fault,
-} from '../../support/fault-drill';
-import { startRedisCluster, type RedisCluster } from '../../support/redis-cluster';
-import type { RedisServer } from '../../support/redis-server';
+} from '../../support/edge/fault-drill';
+import { startRedisCluster, type RedisCluster } from '../../support/edge/redis-cluster';
+import type { RedisServer } from '../../support/edge/redis-server';
 
 jest.setTimeout(60_000);
 

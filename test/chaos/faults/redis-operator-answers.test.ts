@@ -5,16 +5,16 @@ import { listOpen } from '../../../src/counters/redis/open-reservations';
 import { budgetOf } from '../../support/budgets';
 import type { StateGate } from '../../support/gates';
 import { increment } from '../../support/increments';
-import { GCRA, named, runs, start } from '../../support/played-calls';
+import { GCRA, named, runs, start } from '../../support/edge/played-calls';
 import {
   itPlaysAll,
   SILENT,
   splitMoved,
   TORN,
   type PlayedCommand,
-} from '../../support/played-commands';
+} from '../../support/edge/played-commands';
 import { NO_PERMISSION, OF_KEYS, REFUSALS, WRONG_SERVER } from '../../support/redis-answers';
-import type { RunningRedisCounters } from '../../support/redis-counters';
+import type { RunningRedisCounters } from '../../support/edge/redis-counters';
 import { rulesOf } from '../../support/rules';
 
 jest.setTimeout(60_000);

@@ -11,7 +11,7 @@ import {
   only,
   runs,
   start,
-} from '../../support/played-calls';
+} from '../../support/edge/played-calls';
 import {
   BROKEN,
   ENDS,
@@ -22,7 +22,7 @@ import {
   splitMoved,
   TORN,
   type PlayedCommand,
-} from '../../support/played-commands';
+} from '../../support/edge/played-commands';
 import {
   list,
   NO_PERMISSION,
@@ -31,7 +31,7 @@ import {
   REFUSALS,
   WRONG_SERVER,
 } from '../../support/redis-answers';
-import { runRedisCounters, type RunningRedisCounters } from '../../support/redis-counters';
+import { runRedisCounters, type RunningRedisCounters } from '../../support/edge/redis-counters';
 
 jest.setTimeout(60_000);
 

@@ -10,10 +10,10 @@ import {
   startDrill,
   type Drill,
   type Fault,
-} from '../../support/fault-drill';
+} from '../../support/edge/fault-drill';
 import { freePort } from '../../support/free-port';
-import { startRedisServer, type RedisServer } from '../../support/redis-server';
-import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy';
+import { startRedisServer, type RedisServer } from '../../support/edge/redis-server';
+import { startTcpProxy, type TcpProxy } from '../../support/edge/tcp-proxy';
 
 /** A service and its way to the store. */
 interface Place {

@@ -1,18 +1,18 @@
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { expectFigure } from '../../support/figure';
-import { besideAPoliteClient } from '../../support/h2-siege';
+import { expectFigure } from '../../support/edge/figure';
+import { besideAPoliteClient } from '../../support/edge/h2-siege';
 import { createTemporaryDirectory, type TemporaryDirectory } from '../../support/rule-directory';
-import type { Service } from '../../support/service';
+import type { Service } from '../../support/edge/service';
 import {
   expectAlive,
   inRedis,
   ONE_RULE,
   startSmallService,
   stopSmallServices,
-} from '../../support/small-service';
-import { watchHealth } from '../../support/watch-health';
+} from '../../support/edge/small-service';
+import { watchHealth } from '../../support/edge/watch-health';
 
 /** Clients behind a proxy that asks `/check` choose the URI, the headers and how often: decisions over gRPC go on beside them. */
 

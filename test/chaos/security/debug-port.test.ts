@@ -1,16 +1,16 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { eventually } from '../../support/eventually';
-import { expectFigure, isSiege } from '../../support/figure';
-import { besideAPoliteClient } from '../../support/h2-siege';
-import type { Service } from '../../support/service';
+import { eventually } from '../../support/edge/eventually';
+import { expectFigure, isSiege } from '../../support/edge/figure';
+import { besideAPoliteClient } from '../../support/edge/h2-siege';
+import type { Service } from '../../support/edge/service';
 import {
   expectAlive,
   inRedis,
   startSmallService,
   stopSmallServices,
-} from '../../support/small-service';
-import { watchHealth } from '../../support/watch-health';
+} from '../../support/edge/small-service';
+import { watchHealth } from '../../support/edge/watch-health';
 
 /** Those who reach the debug port, without a token: decisions go on beside whatever they ask for. */
 

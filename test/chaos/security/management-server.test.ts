@@ -1,20 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { expectFigure } from '../../support/figure';
-import { besideAPoliteClient } from '../../support/h2-siege';
+import { expectFigure } from '../../support/edge/figure';
+import { besideAPoliteClient } from '../../support/edge/h2-siege';
 import {
   expectAlive,
   ONE_RULE,
   startSmallService,
   stopSmallServices,
   using,
-} from '../../support/small-service';
+} from '../../support/edge/small-service';
 import {
   deltaResponse,
   response,
   startAdsServer,
   userLimit,
   type AdsStream,
-} from '../../support/xds-server';
+} from '../../support/edge/xds-server';
 
 /** A management server that sends without end: decisions go on, and its rules stay. */
 

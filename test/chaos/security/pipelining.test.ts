@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { expectFigure, isSiege } from '../../support/figure';
-import { besideAPoliteClient } from '../../support/h2-siege';
+import { expectFigure, isSiege } from '../../support/edge/figure';
+import { besideAPoliteClient } from '../../support/edge/h2-siege';
 import { createStoreFile } from '../../support/identity';
-import { startIdentityProcess, stopIdentities } from '../../support/identity-service';
+import { startIdentityProcess, stopIdentities } from '../../support/edge/identity-service';
 import { sendBytes } from '../../support/raw-http';
 import { createTemporaryDirectory } from '../../support/rule-directory';
 import {
@@ -12,7 +12,7 @@ import {
   sharedService,
   startSmallService,
   stopSmallServices,
-} from '../../support/small-service';
+} from '../../support/edge/small-service';
 
 /** Many requests on one connection, or a good one with garbage after it: nobody gets the answer of another, and nobody waits long. */
 

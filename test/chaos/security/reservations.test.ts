@@ -1,14 +1,14 @@
 import { createTestClient, encodeRequest } from '../../contract/transport.client';
-import { expectFigure } from '../../support/figure';
-import { besideAPoliteClient } from '../../support/h2-siege';
-import { askPaced, type PacedAnswers } from '../../support/paced-load';
-import type { Service } from '../../support/service';
+import { expectFigure } from '../../support/edge/figure';
+import { besideAPoliteClient } from '../../support/edge/h2-siege';
+import { askPaced, type PacedAnswers } from '../../support/edge/paced-load';
+import type { Service } from '../../support/edge/service';
 import {
   expectAlive,
   inRedis,
   startSmallService,
   stopSmallServices,
-} from '../../support/small-service';
+} from '../../support/edge/small-service';
 
 /** Clients whose requests hold reservations choose their ids and how many are open: decisions go on beside them, and stay exact. */
 

@@ -5,9 +5,9 @@ import {
   postJson,
   startSmallService,
   stopSmallServices,
-} from '../../support/small-service';
+} from '../../support/edge/small-service';
 import { createTestClient } from '../../contract/transport.client';
-import { eventually } from '../../support/eventually';
+import { eventually } from '../../support/edge/eventually';
 
 /** What a store holds, and what it is asked for: the answers. `test/siege/security` sees to the others meanwhile. */
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { startRedisServer, type RedisServer } from '../../support/redis-server';
+import { startRedisServer, type RedisServer } from '../../support/edge/redis-server';
 import { areNear, comparable, partsOf, type Difference } from './compare';
 import { makeUp, type MadeUp } from './scenarios';
 import { probeFeatures, startPlayed, type Features, type Played } from './services';

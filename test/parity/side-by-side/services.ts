@@ -4,9 +4,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTestClient } from '../../contract/transport.client';
-import { eventually } from '../../support/eventually';
+import { eventually } from '../../support/edge/eventually';
 import { freePort } from '../../support/free-port';
-import type { RedisServer } from '../../support/redis-server';
+import type { RedisServer } from '../../support/edge/redis-server';
 import { startStatsdTcp } from '../../support/statsd-server';
 
 /** What releases of the reference may lack. */

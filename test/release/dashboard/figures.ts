@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
-import { eventually } from '../../support/eventually';
+import { eventually } from '../../support/edge/eventually';
 import { CUT_OFF, OVERLAPPING } from '../../support/legibility';
-import { startRedisServer } from '../../support/redis-server';
-import { ask, type Service } from '../../support/service';
+import { startRedisServer } from '../../support/edge/redis-server';
+import { ask, type Service } from '../../support/edge/service';
 import { ends, openDashboard, startWithRules } from './stage';
 
 const SHOP = `domain: shop

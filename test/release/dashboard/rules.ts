@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { shouldRateLimit } from '../../../src/cli/call';
-import { startStopwatch } from '../../support/core-time';
-import { expectFigure } from '../../support/figure';
-import { eventually } from '../../support/eventually';
+import { startStopwatch } from '../../support/edge/core-time';
+import { expectFigure } from '../../support/edge/figure';
+import { eventually } from '../../support/edge/eventually';
 import { LEAST_CONTRAST } from '../../support/legibility';
-import { startService, type Service } from '../../support/service';
+import { startService, type Service } from '../../support/edge/service';
 import { openDashboard, startWithRules } from './stage';
 
 /** Asks as `ratelimit-client` does. */

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { launchChromium, openPage, type WatchedPage } from '../../support/chromium';
 import { temporaryRules } from '../../support/dashboard-rules';
-import { startService, stopServices } from '../../support/service';
+import { startService, stopServices } from '../../support/edge/service';
 
 /** The browser of all tests of the page, and what each of them starts. */
 

@@ -2,12 +2,12 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { temporaryRules } from '../../support/dashboard-rules';
-import { eventually } from '../../support/eventually';
+import { eventually } from '../../support/edge/eventually';
 import { OVERLAPPING } from '../../support/legibility';
 import { manyRules } from '../../support/many-rules';
 import { pauseProcess } from '../../support/pause-process';
-import { startRedisServer } from '../../support/redis-server';
-import { ask, startService } from '../../support/service';
+import { startRedisServer } from '../../support/edge/redis-server';
+import { ask, startService } from '../../support/edge/service';
 import { startSubPathProxy } from '../../support/sub-path-proxy';
 import { ends, openDashboard, startWithRules } from './stage';
 

@@ -2,10 +2,10 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { temporaryRules } from '../../support/dashboard-rules';
-import { eventually } from '../../support/eventually';
+import { eventually } from '../../support/edge/eventually';
 import { CUT_OFF, LEAST_CONTRAST } from '../../support/legibility';
-import { startRedisServer } from '../../support/redis-server';
-import type { Service } from '../../support/service';
+import { startRedisServer } from '../../support/edge/redis-server';
+import type { Service } from '../../support/edge/service';
 import { ends, openDashboard, startWithRules } from './stage';
 
 /** As Envoy Gateway makes them: the same text as key and as value. */

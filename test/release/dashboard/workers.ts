@@ -1,6 +1,6 @@
 import { createTestClient } from '../../contract/transport.client';
-import { eventually } from '../../support/eventually';
-import { startRedisServer } from '../../support/redis-server';
+import { eventually } from '../../support/edge/eventually';
+import { startRedisServer } from '../../support/edge/redis-server';
 import { ends, openDashboard, startWithRules } from './stage';
 
 /** What the dashboard shows of the processes that decide. */

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { SHOULD_RATE_LIMIT } from '../../contract/transport.client';
 import { bytesField, grpcMessage, openGrpc, packedCall } from '../../support/grpc-frames';
-import { connectAttacker, connectRaw, ponged, type Attacker } from '../../support/h2-attacker';
+import { connectAttacker, connectRaw, ponged, type Attacker } from '../../support/edge/h2-attacker';
 import { PREFACE, Type, data, frame, settings, windowUpdate } from '../../support/h2-frames';
 import { startHttpCollector } from '../../support/otlp-collector';
-import type { Service } from '../../support/service';
+import type { Service } from '../../support/edge/service';
 import {
   ONE_RULE,
   askAll,
@@ -17,7 +17,7 @@ import {
   stopSmallServices,
   using,
   type Attackers,
-} from '../../support/small-service';
+} from '../../support/edge/small-service';
 
 /** Attacks of those who reach the gRPC port. */
 

@@ -12,8 +12,8 @@ import {
   startSmallService,
   stopSmallServices,
   type Attackers,
-} from '../../support/small-service';
-import type { Service } from '../../support/service';
+} from '../../support/edge/small-service';
+import type { Service } from '../../support/edge/service';
 
 /** Attacks of those who reach the HTTP or the debug port. */
 

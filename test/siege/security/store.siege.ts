@@ -5,7 +5,7 @@ import {
   inMemcached,
   startSmallService,
   stopSmallServices,
-} from '../../support/small-service';
+} from '../../support/edge/small-service';
 
 /** What a store is asked for. */
 

@@ -1,5 +1,5 @@
 import { startStatsdTcp } from '../../support/statsd-server';
-import { ask } from '../../support/service';
+import { ask } from '../../support/edge/service';
 import {
   ONE_RULE,
   askAll,
@@ -8,7 +8,7 @@ import {
   startSmallService,
   stopSmallServices,
   using,
-} from '../../support/small-service';
+} from '../../support/edge/small-service';
 
 /** What a user of a proxied site can do, by the values of headers alone. */
 

@@ -6,8 +6,8 @@ import { createMemoryCounters } from '../../../src/counters/memory/create-memory
 import { createDecider, decisionOf } from '../../support/decider';
 import { descriptor, request } from '../../support/requests';
 import { rulesOf } from '../../support/rules';
-import { readCoreMs } from '../../support/core-time';
-import { expectFigure } from '../../support/figure';
+import { readCoreMs } from '../../support/edge/core-time';
+import { expectFigure } from '../../support/edge/figure';
 
 const NOW = 1_795_240_201.5;
 const policies: readonly OnStoreError[] = ['error', 'allow', 'deny', 'local'];

@@ -7,7 +7,7 @@ import {
 } from '../../../src/identity/store/embedded/document';
 import { createFileWatcher } from '../../../src/identity/store/embedded/file-watcher';
 import { ANN, createStoreFile } from '../../support/identity';
-import { eventually } from '../../support/eventually';
+import { eventually } from '../../support/edge/eventually';
 import { createRecordingLogger } from '../../support/recording-logger';
 import { silentLogger } from '../../support/silent-logger';
 

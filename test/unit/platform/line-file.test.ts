@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { openLineFile, type LineFileOptions } from '../../../src/platform/line-file';
-import { eventually } from '../../support/eventually';
+import { eventually } from '../../support/edge/eventually';
 
 let folder = '';
 let fifo = '';

@@ -1,6 +1,6 @@
 import { compilePattern } from '../../../src/platform/pattern';
-import { startStopwatch } from '../../support/core-time';
-import { expectFigure } from '../../support/figure';
+import { startStopwatch } from '../../support/edge/core-time';
+import { expectFigure } from '../../support/edge/figure';
 
 describe('a pattern written for Go', () => {
   it.each([

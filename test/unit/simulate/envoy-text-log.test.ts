@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { ENVOY_TEXT, ISTIO_TEXT } from '../../../src/simulate/envoy-text-log';
-import { expectFigure } from '../../support/figure';
+import { expectFigure } from '../../support/edge/figure';
 import { simulate } from '../../../src/simulate/simulate';
 
 const ENVOY =

@@ -4,7 +4,7 @@ import { IDLE_MS } from '../../../src/stats/capped-series';
 import { createChanges } from '../../../src/stats/changes';
 import { createRegistry } from '../../../src/stats/registry';
 import { SOME_LIMIT } from '../../support/rules';
-import { expectFigure } from '../../support/figure';
+import { expectFigure } from '../../support/edge/figure';
 
 const lineOf = (metric: string): DescriptorStats => ({
   limit: SOME_LIMIT,

@@ -4,7 +4,7 @@ import { createPushOutput } from '../../../src/stats/push-output';
 import { createRegistry } from '../../../src/stats/registry';
 import { createPlainNaming } from '../../../src/stats/naming';
 import { statsdLines } from '../../../src/stats/statsd/create-statsd';
-import { eventually } from '../../support/eventually';
+import { eventually } from '../../support/edge/eventually';
 import { createRecordingSink } from '../../support/recording-sink';
 
 const plainLines = (change: Change) => statsdLines(change, createPlainNaming());

@@ -3,7 +3,7 @@ import { lastValueFrom } from 'rxjs';
 import { createStatsLog } from '../../../src/stats/stats-log';
 import { createPlainNaming } from '../../../src/stats/naming';
 import { createRegistry } from '../../../src/stats/registry';
-import { eventually } from '../../support/eventually';
+import { eventually } from '../../support/edge/eventually';
 
 const now = () => new Date(Date.UTC(2026, 0, 2, 3, 4, 5, 6));
 const TIME = 'time="2026-01-02T03:04:05.006Z"';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { compilePattern } from '../../../src/platform/pattern';
 import { createTaggedNaming } from '../../../src/stats/tagged-naming';
-import { startStopwatch } from '../../support/core-time';
-import { expectFigure } from '../../support/figure';
+import { startStopwatch } from '../../support/edge/core-time';
+import { expectFigure } from '../../support/edge/figure';
 
 const HITS = {
   pattern: compilePattern('^rl\\.([^.]+)\\.(.+)\\.(total_hits)$'),

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSecretKeys } from '../../../../src/app/secrets/create-secret-keys';
 import { createRegistry } from '../../../../src/stats/registry';
-import { eventually } from '../../../support/eventually';
+import { eventually } from '../../../support/edge/eventually';
 import { createRecordingLogger } from '../../../support/recording-logger';
 import { ROTATION_SECONDS, TWO_KEYS } from '../../../support/secret-rules';
 

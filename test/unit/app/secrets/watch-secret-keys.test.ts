@@ -4,7 +4,7 @@ import { createIdsInUse } from '../../../../src/app/secrets/ids-in-use';
 import type { Claim } from '../../../../src/counters/redis/claim';
 import { parseSecretKeys } from '../../../../src/platform/secret-keys/parse-secret-keys';
 import { createRegistry } from '../../../../src/stats/registry';
-import { eventually } from '../../../support/eventually';
+import { eventually } from '../../../support/edge/eventually';
 import { createRecordingLogger } from '../../../support/recording-logger';
 import {
   createTokens,

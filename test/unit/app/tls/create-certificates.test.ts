@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createCertificates } from '../../../../src/app/tls/create-certificates';
 import { createRegistry } from '../../../../src/stats/registry';
 import { createAuthority } from '../../../support/certificates';
-import { eventually } from '../../../support/eventually';
+import { eventually } from '../../../support/edge/eventually';
 import { createRecordingLogger } from '../../../support/recording-logger';
 import { silentLogger } from '../../../support/silent-logger';
 

@@ -13,7 +13,7 @@ import type { KeyTemplate } from '../../../../src/core/rules/key-template';
 import { descriptor, request } from '../../../support/requests';
 import { definitionsOf, rulesOf, SOME_MATCH } from '../../../support/rules';
 import { createTokens, ROTATION_SECONDS, secretRules } from '../../../support/secret-rules';
-import { expectFigure } from '../../../support/figure';
+import { expectFigure } from '../../../support/edge/figure';
 import { plain } from '../../../support/gates';
 
 const NOW = 1_795_240_201;

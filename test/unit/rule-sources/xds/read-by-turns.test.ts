@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { readByTurns } from '../../../../src/rule-sources/xds/read-by-turns';
-import { eventually } from '../../../support/eventually';
+import { eventually } from '../../../support/edge/eventually';
 
 it('takes some dozens of messages in a turn of the event loop, and all of them in their order', async () => {
   const messages = Array.from({ length: 5_000 }, (_, at) => Buffer.from(String(at)));

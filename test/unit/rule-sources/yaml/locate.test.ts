@@ -2,7 +2,7 @@ import { readRuleFile } from '../../../../src/rule-sources/yaml/locate';
 import { MAX_DEPTH } from '../../../../src/fields/located';
 import { MAX_ALIASED_NODES } from '../../../../src/rule-sources/yaml/tree';
 import { parseText, problemsOf, rulesOf } from '../../../support/rule-texts';
-import { expectFigure } from '../../../support/figure';
+import { expectFigure } from '../../../support/edge/figure';
 
 const bytes = (...parts: (string | number[])[]) =>
   Buffer.concat(parts.map((part) => Buffer.from(part as string)));

@@ -1,6 +1,6 @@
 import { ByteBudget, type ByteHolder } from '../../../../src/platform/byte-budget';
 import { OK } from '../../../contract/transport.harness';
-import { eventually } from '../../../support/eventually';
+import { eventually } from '../../../support/edge/eventually';
 import { createHpackDecoder, decodeBlock } from '../../../../src/wire/http2/hpack/decoder';
 import { frame, message } from '../../wire/grpc/grpc-caller';
 import { FrameType, HELLO, SHOULD_RATE_LIMIT, call } from './raw-caller';

@@ -7,7 +7,7 @@ import {
   PAUSE_BYTES,
 } from '../../../../src/transport/grpc/wire/limits';
 import { OK } from '../../../contract/transport.harness';
-import { eventually } from '../../../support/eventually';
+import { eventually } from '../../../support/edge/eventually';
 import { FrameType, HELLO, SHOULD_RATE_LIMIT, call } from './raw-caller';
 import { startWire } from './wire-service';
 

@@ -1,4 +1,4 @@
-import { eventually } from '../../../support/eventually';
+import { eventually } from '../../../support/edge/eventually';
 import { frame } from '../../wire/grpc/grpc-caller';
 import { OK } from '../../../contract/transport.harness';
 import {

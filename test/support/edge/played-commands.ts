@@ -1,0 +1,177 @@
+import { type Subscription } from 'rxjs';
+import { logRedisEvent } from '../../../src/app/store/log-store-event';
+import { createOutageLog } from '../../../src/app/outage-log';
+import { StoreError } from '../../../src/core/errors';
+import { eventually } from './eventually';
+import { eventuallyWithin, isSiege } from './figure';
+import { COLUMN, type Status } from './fault-drill';
+import { firstWords } from './fault-table';
+import { CLOSES, startLyingRedis, type LyingRedis } from '../lying-redis';
+import { createRecordingLogger } from '../recording-logger';
+import { rightAnswer } from '../redis-answers';
+import { stopRedisCounters, type RunningRedisCounters } from './redis-counters';
+
+/** What is no error and no right answer, by its name in the table. */
+const NO_ERRORS: Readonly<Record<string, string>> = {
+  'what is no RESP': '?\r\n',
+  'the end of the connection': CLOSES,
+  nothing: '',
+  'that it is a replica': '*1\r\n$5\r\nslave\r\n',
+};
+const [NO_RESP = '', END = '', NOTHING = '', REPLICA = ''] = Object.keys(NO_ERRORS);
+export const TORN: readonly string[] = [NO_RESP, END];
+export const SILENT: readonly string[] = [NOTHING];
+export const NO_MASTER: readonly string[] = [REPLICA];
+export const BROKEN: readonly string[] = [...TORN, ...SILENT];
+/** Some proxies end a connection that sends what they do not know. */
+export const ENDS: readonly string[] = [END];
+export const NO_ANSWER: readonly string[] = [NO_RESP, NOTHING];
+
+/** Silence is waited for; any other answer comes in time, also where several are played on a busy machine. */
+const timeoutMsFor = (answer: string): number => (answer === NOTHING ? 300 : 1_000);
+
+const CODES = { UNAVAILABLE: 'store_unavailable', DEADLINE_EXCEEDED: 'store_timeout' } as const;
+
+/** A command, what the server answers to it, and what comes of each of them. One row of docs/faults.md. */
+export interface PlayedCommand {
+  readonly command: string;
+  /** Errors, or names of `NO_ERRORS`. */
+  readonly answers: readonly string[];
+  /** Whether these words are the command. */
+  readonly is: (words: readonly string[], port: number) => boolean;
+  /** The errors stand inside the answer of a script, in place of its counter. */
+  readonly isInside?: boolean;
+  /** Right answers of this row alone. */
+  readonly besides?: (words: readonly string[], port: number) => string | undefined;
+  /** The answers come from the first connection on, and not only once one is there. */
+  readonly whenConnecting?: boolean;
+  /** What the caller gets, where it is an error. */
+  readonly sees?: Status;
+  /** Who gets it, in place of a caller, or what else comes of it. */
+  readonly who?: string;
+  /** A line of the log. */
+  readonly says?: RegExp;
+  /** Hits may be counted: one more unknown outcome. */
+  readonly isUnsure?: boolean;
+  readonly start: (port: number, timeoutMs: number) => RunningRedisCounters;
+  /** What is asked. */
+  readonly act: (counters: RunningRedisCounters) => Promise<unknown>;
+  /** Other commands of which the same holds. */
+  readonly alike?: readonly Pick<PlayedCommand, 'is' | 'act'>[];
+}
+
+/** A row of which nothing is logged, and one of its MOVED, which tells that a single server is one of several. */
+export function splitMoved(row: PlayedCommand): readonly PlayedCommand[] {
+  const [moved, others] = [true, false].map((is) =>
+    row.answers.filter((answer) => answer.startsWith('MOVED') === is),
+  ) as [string[], string[]];
+  if (moved.length === 0 || row.says !== undefined) return [row];
+  return [
+    { ...row, answers: others },
+    { ...row, answers: moved, says: /KVSTORE_TYPE=cluster/ },
+  ];
+}
+
+const UNKNOWN = 'ratelimit.service.call.should_rate_limit.store_unknown_outcome';
+
+/** A test whose name is the row in docs/faults.md. Each server plays its share of the answers. */
+function itPlays(row: PlayedCommand, servers: readonly LyingRedis[]): void {
+  const { command, answers, sees, who, says } = row;
+  const sight = sees === undefined ? 'nobody' : `the caller: \`${sees}\``;
+  const cells = [
+    command,
+    [
+      ...new Set(answers.map((each) => (each in NO_ERRORS ? each : `\`${firstWords(each)}\``))),
+    ].join(', '),
+    who ?? sight,
+    says === undefined ? 'nothing' : `\`${says.source}\``,
+  ];
+  it(cells.join(COLUMN), async () => {
+    const plays = [row, ...(row.alike ?? [])].flatMap((other) =>
+      answers.map((each) => ({ played: { ...row, ...other }, each })),
+    );
+    const shares = servers.map(async (server, first) => {
+      for (const { played, each } of plays.filter((_, at) => at % servers.length === first))
+        await play(played, each, server);
+    });
+    // To their ends, also where one fails: none plays on beside the next row.
+    const ends = await Promise.allSettled(shares);
+    for (const end of ends) if (end.status === 'rejected') throw end.reason;
+  });
+}
+
+/** A play mostly waits for a connection or a time-out. The siege judges times: there one follows the other. */
+const SERVERS = isSiege ? 1 : 4;
+
+/** The tables of a page. */
+export function itPlaysAll(
+  tables: readonly (readonly [name: string, rows: readonly PlayedCommand[]])[],
+): void {
+  for (const [name, rows] of tables)
+    describe(name, () => {
+      const servers: LyingRedis[] = [];
+      beforeAll(async () => {
+        while (servers.length < SERVERS) servers.push(await startLyingRedis());
+      });
+      afterEach(stopRedisCounters);
+      afterAll(() => Promise.all(servers.map((server) => server.close())));
+      for (const row of rows) itPlays(row, servers);
+    });
+}
+
+async function play(row: PlayedCommand, each: string, server: LyingRedis): Promise<void> {
+  const { besides, whenConnecting = false, sees, says, isUnsure = false } = row;
+  const right = (words: readonly string[]) => besides?.(words, server.port) ?? rightAnswer(words);
+  const wrong = (words: readonly string[]) =>
+    row.is(words, server.port) ? wrongAnswer(row, each, words) : right(words);
+  server.lie = whenConnecting ? wrong : right;
+  const counters = row.start(server.port, timeoutMsFor(each));
+  if (!whenConnecting || sees === undefined) await counters.untilConnected();
+  server.lie = wrong;
+  const error = await errorOf(row.act(counters));
+  const code = error instanceof StoreError ? error.code : error;
+  expect([each, code]).toEqual([each, sees && CODES[sees]]);
+  await eventually(() => {
+    const lines = linesOf(counters).map(
+      ({ message, fields }) => `${message} ${String(fields['reason'])}`,
+    );
+    if (says === undefined) expect([each, lines]).toEqual([each, []]);
+    else
+      expect([each, lines]).toEqual([each, expect.arrayContaining([expect.stringMatching(says)])]);
+    if (says !== undefined && !(each in NO_ERRORS))
+      expect(lines).toContainEqual(expect.stringContaining(each));
+  });
+  expect([each, Number(counters.statistics.get(UNKNOWN) ?? 0)]).toEqual([each, isUnsure ? 1 : 0]);
+  server.lie = right;
+  await eventuallyWithin(() => row.act(counters), { name: 'right again', belowMs: 2_500 });
+  await counters.stop();
+}
+
+function wrongAnswer(
+  { isInside = false }: PlayedCommand,
+  each: string,
+  words: readonly string[],
+): string | undefined {
+  if (each in NO_ERRORS) return NO_ERRORS[each];
+  return isInside ? rightAnswer(words, each) : `-${each}\r\n`;
+}
+
+async function errorOf(asked: Promise<unknown>): Promise<unknown> {
+  try {
+    await asked;
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+/** What the log says of it; that connections were made and a master found is left out. */
+function linesOf({ events }: RunningRedisCounters) {
+  const { logger, lines } = createRecordingLogger();
+  const outages = createOutageLog({ logger, monotonicMs: () => performance.now() });
+  const subscription: Subscription = outages.run$.subscribe();
+  const told = events.filter(({ kind }) => kind !== 'master-changed');
+  for (const event of told) logRedisEvent(logger, outages, event);
+  subscription.unsubscribe();
+  return lines.filter(({ level }) => level !== 'info');
+}
