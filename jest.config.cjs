@@ -54,6 +54,8 @@ module.exports = {
       displayName: 'near',
       testMatch: suitesIn(NEAR),
       testPathIgnorePatterns: COVERING.map(folderOf),
+      globalSetup: '<rootDir>/test/support/start-near-stores.cjs',
+      globalTeardown: '<rootDir>/test/support/stop-near-stores.cjs',
     },
     { ...uncounted, displayName: 'edge', testMatch: suitesIn(EDGE) },
     { ...uncounted, displayName: 'release', testMatch: suitesIn(['release']) },

@@ -13,7 +13,7 @@ module.exports = {
   ...suite,
   rootDir: __dirname,
   testMatch: [
-    '<rootDir>/test/parity/*.workers.ts',
+    '<rootDir>/test/side-by-side/*.workers.ts',
     `<rootDir>/test/(e2e|release)/(${e2e.join(' ').replaceAll(' ', '|')}).test.ts`,
     '<rootDir>/test/release/h2spec.test.ts',
     '<rootDir>/test/integration/xds.service.test.ts',

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createTestClient } from '../contract/transport.client';
+import { createTestClient } from '../support/edge/grpc-client';
 import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 import { childrenOf, residentMegabytes } from './cpu';
 import { DEFAULT_VARIANT, redisSettings, startMeasuredService } from './e2e-service';

@@ -10,6 +10,7 @@ import {
   runMemcachedCounters,
   stopMemcachedCounters,
   type RunningMemcachedCounters,
+  untilAdded,
 } from '../support/edge/memcached-counters';
 import {
   startMemcachedServer,
@@ -75,7 +76,7 @@ it('something that cuts connections of a node which is well is one short pause e
   const key = freshKey();
   for (let cuts = 1; cuts <= 5; cuts += 1) {
     await eventually(() => counters.add(batch([increment(key)])));
-    await counters.untilAdded();
+    await untilAdded(counters);
     proxy.reset();
     await eventually(() => {
       const lost = counters.kinds().filter((kind) => kind === 'disconnected');
@@ -83,7 +84,7 @@ it('something that cuts connections of a node which is well is one short pause e
     });
   }
   await eventually(() => counters.add(batch([increment(key)])));
-  await counters.untilAdded();
+  await untilAdded(counters);
   expect((await node.read(key))?.value).toBe('6');
 });
 
@@ -225,7 +226,7 @@ describe('a network that fails', () => {
       await untilItCounts(counters, key);
       answered += 1;
     }
-    await counters.untilAdded();
+    await untilAdded(counters);
     expect(Number((await server.read(key))?.value)).toBeLessThanOrEqual(answered);
   });
 });
@@ -259,7 +260,7 @@ describe('a node that answers errors', () => {
       });
     });
     await tryAdd(counters, freshKey());
-    await counters.untilAdded();
+    await untilAdded(counters);
     expect(counters.kinds()).toEqual(['connected', 'not-added']);
     expect(counters.statistics.get('ratelimit.memcache.add.__code=error')).toBe(2);
   });

@@ -1,54 +1,25 @@
-import { rm } from 'node:fs/promises';
-import { placeOf } from '../../src/counters/memcached/protocol';
-import { createAuthority, type CertificateFiles } from '../support/certificates';
-import { runMemcachedCounters } from '../support/edge/memcached-counters';
-import { startMemcachedServer } from '../support/edge/memcached-server';
-import { describeCounters, type CountersUnderTest } from './counters.contract';
+import { runMemcachedCounters, untilAdded } from '../support/memcached-counters';
+import { describeWithStores, nearMemcached } from '../support/near-stores';
+import { batch, describeCounters, type CountersUnderTest } from './counters.contract';
 
-async function createUnderTest(
-  nodes: number,
-  connections: number,
-  tls?: CertificateFiles,
-): Promise<CountersUnderTest> {
-  const servers = await Promise.all(
-    Array.from({ length: nodes }, () => startMemcachedServer(tls === undefined ? {} : { tls })),
-  );
-  const counters = runMemcachedCounters(
-    servers.map(({ address }) => address),
-    {
-      maxIdleConnections: connections,
-      // This is about counts: a busy machine may be late.
-      timeoutMs: 10_000,
-      ...(tls === undefined ? {} : { tls: { ...tls, skipHostnameVerification: false } }),
-    },
-  );
-  await counters.untilConnected(nodes * connections);
+/** Several nodes and TLS: test/integration/counters-on-memcached.test.ts. */
+async function createUnderTest(): Promise<CountersUnderTest> {
+  const memcached = await nearMemcached(batch([]).nowSeconds);
+  const counters = runMemcachedCounters([memcached.address], {
+    maxIdleConnections: 1,
+    timeoutMs: 10_000,
+  });
+  await counters.untilConnected();
   return {
     counters,
     async read(key) {
-      await counters.untilAdded();
-      return servers[placeOf(key, nodes, 1).node]?.read(key);
+      await untilAdded(counters, key);
+      return memcached.read(key);
     },
-    async stop() {
-      await counters.stop();
-      await Promise.all(servers.map((server) => server.stop()));
-    },
+    stop: () => counters.stop(),
   };
 }
 
-const takesOddKeys = false;
-
-const authority = createAuthority();
-afterAll(() => rm(authority.directory, { recursive: true, force: true }));
-
-describeCounters('memcached', () => createUnderTest(1, 1), { takesOddKeys });
-
-describeCounters('memcached, three nodes with two connections each', () => createUnderTest(3, 2), {
-  takesOddKeys,
+describeWithStores('one memcached', () => {
+  describeCounters('in the background', createUnderTest, { takesOddKeys: false });
 });
-
-describeCounters(
-  'memcached with TLS',
-  () => createUnderTest(1, 1, authority.issue('node', ['127.0.0.1'])),
-  { takesOddKeys },
-);

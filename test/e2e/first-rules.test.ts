@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
-import { createTestClient } from '../contract/transport.client';
+import { createTestClient } from '../support/edge/grpc-client';
 import { eventually } from '../support/edge/eventually';
 import { expectFigure } from '../support/edge/figure';
 import { freePort } from '../support/free-port';

@@ -2,7 +2,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'nod
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createTestClient } from '../contract/transport.client';
+import { createTestClient } from '../support/edge/grpc-client';
 import { createAuthority } from '../support/certificates';
 import { eventually } from '../support/edge/eventually';
 import { freePort } from '../support/free-port';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
-import { createTestClient } from '../contract/transport.client';
+import { createTestClient } from '../support/edge/grpc-client';
 import { startSentinels } from '../support/edge/redis-sentinels';
 import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 import { startStopwatch } from '../support/edge/core-time';

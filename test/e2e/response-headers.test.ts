@@ -1,4 +1,4 @@
-import { createTestClient } from '../contract/transport.client';
+import { createTestClient } from '../support/edge/grpc-client';
 import { createTemporaryDirectory, type TemporaryDirectory } from '../support/rule-directory';
 import { startService, stopServices, type Service } from '../support/edge/service';
 

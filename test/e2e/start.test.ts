@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { createTestClient } from '../contract/transport.client';
+import { createTestClient } from '../support/edge/grpc-client';
 import { eventually } from '../support/edge/eventually';
 import { freePort } from '../support/free-port';
 import { ask, startService, stopServices } from '../support/edge/service';

@@ -1,4 +1,4 @@
-import { createTestClient } from '../contract/transport.client';
+import { createTestClient } from '../support/edge/grpc-client';
 import { eventually } from '../support/edge/eventually';
 import { startRedisCluster } from '../support/edge/redis-cluster';
 import { startSentinels } from '../support/edge/redis-sentinels';

@@ -20,7 +20,7 @@ import {
   isRefused,
   SERVER_NAME,
   serialShown,
-} from '../support/tls-caller';
+} from '../support/edge/tls-caller';
 import { PROCESSES } from '../support/edge/test-workers';
 
 const authority = createAuthority();

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { Profiler } from 'node:inspector';
-import { createTestClient } from '../contract/transport.client';
+import { createTestClient } from '../support/edge/grpc-client';
 import { eventually } from '../support/edge/eventually';
 import { startService, type Service } from '../support/edge/service';
 import { workersOf } from '../support/worker-processes';

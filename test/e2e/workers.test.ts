@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { copyFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { createTestClient } from '../contract/transport.client';
+import { createTestClient } from '../support/edge/grpc-client';
 import { createAuthority } from '../support/certificates';
 import { eventually } from '../support/edge/eventually';
 import { eventuallyWithin, expectFigure } from '../support/edge/figure';
@@ -9,7 +9,7 @@ import { freePort } from '../support/free-port';
 import { readStatistics } from '../support/read-statistics';
 import { ruleText } from '../support/rule-directory';
 import { ask, startService } from '../support/edge/service';
-import { SERVER_NAME, serialShown } from '../support/tls-caller';
+import { SERVER_NAME, serialShown } from '../support/edge/tls-caller';
 import { connectionsTo, isRunning, workersOf } from '../support/worker-processes';
 import {
   HITS,

@@ -8,7 +8,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createTestClient, encodeRequest, SHOULD_RATE_LIMIT } from '../contract/transport.client';
+import { createTestClient, encodeRequest, SHOULD_RATE_LIMIT } from '../support/edge/grpc-client';
 import { eventually } from '../support/edge/eventually';
 import { freePort } from '../support/free-port';
 import { run } from '../support/edge/grpc-tools';

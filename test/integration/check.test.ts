@@ -9,7 +9,7 @@ import { parseCheckFiles } from '../../src/rule-sources/check-files';
 import { DEFAULT_BOUNDS, type TransportBounds } from '../../src/transport/bounds';
 import { createHttpTransport } from '../../src/transport/http/transport';
 import { createSnapshot, type HealthStatus } from '../../streams';
-import { recordingStatistics, SERVING } from '../contract/transport.harness';
+import { recordingStatistics, SERVING } from '../support/transport-harness';
 import { PLAIN_DECISIONS } from '../support/decider';
 import { eventually } from '../support/edge/eventually';
 import { httpLimits } from '../support/http-limits';

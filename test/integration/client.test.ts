@@ -10,7 +10,7 @@ import type { Decision } from '../../src/core/model';
 import type { Answer } from '../../src/core/ports';
 import { createGrpcJsTransport } from '../../src/transport/grpc/grpc-js/transport';
 import type { GrpcTransportOptions } from '../../src/transport/grpc/options';
-import { startTransport } from '../contract/transport.harness';
+import { startTransport } from '../support/transport-harness';
 import { freePort } from '../support/free-port';
 import { TEST_CA, TEST_CERTIFICATE, TEST_KEY } from './transport.certificates';
 

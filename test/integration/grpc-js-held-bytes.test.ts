@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
 import { ByteBudget } from '../../src/platform/byte-budget';
 import { createGrpcJsTransport } from '../../src/transport/grpc/grpc-js/transport';
-import { createTestClient, encodeRequest, SHOULD_RATE_LIMIT } from '../contract/transport.client';
-import { OK, startTransport, type Script } from '../contract/transport.harness';
+import { createTestClient, encodeRequest, SHOULD_RATE_LIMIT } from '../support/edge/grpc-client';
+import { OK, startTransport, type Script } from '../support/transport-harness';
 import { eventually } from '../support/edge/eventually';
 import { message } from '../unit/wire/grpc/grpc-caller';
 

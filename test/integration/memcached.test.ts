@@ -5,7 +5,11 @@ import { batch, freshKey, increment } from '../contract/counters.contract';
 import { createAuthority, type Authority, type CertificateFiles } from '../support/certificates';
 import { eventually } from '../support/edge/eventually';
 import { freePort } from '../support/free-port';
-import { runMemcachedCounters, stopMemcachedCounters } from '../support/edge/memcached-counters';
+import {
+  runMemcachedCounters,
+  stopMemcachedCounters,
+  untilAdded,
+} from '../support/edge/memcached-counters';
 import { startSrvServer } from '../support/srv-server';
 import { startMemcachedServer, type MemcachedServer } from '../support/edge/memcached-server';
 
@@ -46,7 +50,7 @@ describe('TLS', () => {
     const key = freshKey();
     await counters.add(batch([increment(key, 3)]));
     expect((await counters.add(batch([increment(key)]))).after).toEqual([4]);
-    await counters.untilAdded();
+    await untilAdded(counters);
     expect((await server.read(key))?.value).toBe('4');
   });
 
@@ -103,7 +107,7 @@ it('a limit of 3 a second lets no more than 3 pass in any window, wherever secon
     // What one second holds without a jitter.
     const asks = open.map(({ key }) => increment(key, 1, { ttlSeconds: 1 }));
     const { after } = await counters.add(batch(asks));
-    await counters.untilAdded();
+    await untilAdded(counters);
     open.forEach((window, at) => {
       // An answer that came late was given in the next window.
       if (!isOpen(window)) return;
@@ -123,7 +127,7 @@ it.each(['month', 'year'])('a counter of a %s lives as long as it should', async
   const ttlSeconds = (unit === 'month' ? 30 : 365) * 86_400 + 299;
   const key = freshKey();
   await counters.add(batch([increment(key, 1, { ttlSeconds })]));
-  await counters.untilAdded();
+  await untilAdded(counters);
   const entry = await server.read(key);
   expect(Math.abs((entry?.ttlSeconds ?? 0) - ttlSeconds)).toBeLessThan(5);
 });
@@ -143,7 +147,7 @@ it('counts under keys of every code point that it takes', async () => {
   for (const count of [1, 2]) {
     const { after } = await counters.add(batch(keys.map((key) => increment(key))));
     expect(after.every((each) => each === count)).toBe(true);
-    await counters.untilAdded();
+    await untilAdded(counters);
   }
   expect(counters.kinds()).toEqual(['connected']);
 });
@@ -154,7 +158,7 @@ it('shares counters with clients that place keys by CRC-32 over the list as it i
   await counters.untilConnected(2);
   // CRC-32 (IEEE) of 123456789 is 0xcbf43926, which is even.
   await counters.add(batch([increment('123456789', 7)]));
-  await counters.untilAdded();
+  await untilAdded(counters);
   expect((await nodes[0]?.read('123456789'))?.value).toBe('7');
   expect(await nodes[1]?.read('123456789')).toBeUndefined();
 });
@@ -186,7 +190,7 @@ it('follows an SRV record: the nodes of now, sorted, and no connection to those 
   });
   await counters.untilConnected(3);
   await counters.add(batch([increment('123456789', 7)]));
-  await counters.untilAdded();
+  await untilAdded(counters);
   const sorted = [first, second].sort((a, b) => (String(a.port) < String(b.port) ? -1 : 1));
   expect((await sorted[0]?.read('123456789'))?.value).toBe('7');
   expect(await old.read('123456789')).toBeUndefined();
@@ -230,7 +234,7 @@ it('gives a node that the record adds no keys before it is connected: no call fa
       const keys = Array.from({ length: 20 }, freshKey);
       const { failures } = await counters.add(batch(keys.map((key) => increment(key))));
       expect(failures).toBeUndefined();
-      await counters.untilAdded();
+      await untilAdded(counters);
       const over = await Promise.all(keys.map(isOver));
       isDone = over.includes(true);
     }
@@ -299,7 +303,7 @@ it('asks a name server for the record again and again', async () => {
     await eventually(async () => {
       const key = freshKey();
       await counters.add(batch([increment(key, 7)]));
-      await counters.untilAdded();
+      await untilAdded(counters);
       expect((await next.read(key))?.value).toBe('7');
     });
     await counters.stop();
@@ -329,9 +333,9 @@ it('counts what it does', async () => {
   await counters.untilConnected();
   const key = freshKey();
   await counters.add(batch([increment(key)]));
-  await counters.untilAdded();
+  await untilAdded(counters);
   await counters.add(batch([increment(key)]));
-  await counters.untilAdded();
+  await untilAdded(counters);
   const name = (stat: string) => `ratelimit.memcache.${stat}`;
   expect(Object.fromEntries(counters.statistics)).toEqual({
     [name('keys_requested')]: 2,

@@ -15,10 +15,10 @@ import {
   startTransport,
   type CreateGrpcTransport,
   type Script,
-} from '../contract/transport.harness';
+} from '../support/transport-harness';
 import { eventually } from '../support/edge/eventually';
 import { freePort } from '../support/free-port';
-import { startRawRateLimitServer } from '../support/raw-rate-limit-server';
+import { startRawRateLimitServer } from '../support/edge/raw-rate-limit-server';
 import { startTcpProxy } from '../support/edge/tcp-proxy';
 import { TEST_CA, TEST_CERTIFICATE, TEST_KEY } from './transport.certificates';
 

@@ -7,8 +7,8 @@ import { execFileSync } from 'node:child_process';
 import { status } from '@grpc/grpc-js';
 import { createGrpcJsTransport } from '../../src/transport/grpc/grpc-js/transport';
 import { createWireTransport } from '../../src/transport/grpc/wire/transport';
-import { createTestClient } from '../contract/transport.client';
-import { startTransport, type CreateGrpcTransport } from '../contract/transport.harness';
+import { createTestClient } from '../support/edge/grpc-client';
+import { startTransport, type CreateGrpcTransport } from '../support/transport-harness';
 
 const REQUEST = { domain: 'edge', descriptors: [{ entries: [{ key: 'user', value: 'ann' }] }] };
 

@@ -12,7 +12,7 @@ import {
   answering,
   recordingStatistics,
   type Script,
-} from '../contract/transport.harness';
+} from '../support/transport-harness';
 import { eventually } from '../support/edge/eventually';
 import { httpLimits } from '../support/http-limits';
 

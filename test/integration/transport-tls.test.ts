@@ -5,8 +5,8 @@ import { Subject } from 'rxjs';
 import { createGrpcJsTransport } from '../../src/transport/grpc/grpc-js/transport';
 import type { ClientRefusal, ServerTls, TlsPems } from '../../src/transport/grpc/options';
 import { createWireTransport } from '../../src/transport/grpc/wire/transport';
-import { createTestClient } from '../contract/transport.client';
-import { startTransport, type CreateGrpcTransport } from '../contract/transport.harness';
+import { createTestClient } from '../support/edge/grpc-client';
+import { startTransport, type CreateGrpcTransport } from '../support/transport-harness';
 import { createAuthority, type CertificateFiles } from '../support/certificates';
 import { eventually } from '../support/edge/eventually';
 import {
@@ -16,7 +16,7 @@ import {
   serialShown,
   shakeHands,
   type CallerFiles,
-} from '../support/tls-caller';
+} from '../support/edge/tls-caller';
 
 const authority = createAuthority();
 const stranger = createAuthority('another authority');

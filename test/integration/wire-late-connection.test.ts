@@ -1,5 +1,5 @@
 import { createWireTransport } from '../../src/transport/grpc/wire/transport';
-import { startTransport } from '../contract/transport.harness';
+import { startTransport } from '../support/transport-harness';
 import { eventually } from '../support/edge/eventually';
 import { connectAttacker, connectRaw } from '../support/edge/h2-attacker';
 

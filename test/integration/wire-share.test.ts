@@ -1,6 +1,6 @@
 import { createWireTransport } from '../../src/transport/grpc/wire/transport';
-import { createTestClient } from '../contract/transport.client';
-import { OK, startTransport } from '../contract/transport.harness';
+import { createTestClient } from '../support/edge/grpc-client';
+import { OK, startTransport } from '../support/transport-harness';
 import { eventually } from '../support/edge/eventually';
 import { connectAttacker } from '../support/edge/h2-attacker';
 

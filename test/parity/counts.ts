@@ -1,4 +1,4 @@
-import type { RedisServer } from '../support/edge/redis-server';
+import type { Redis } from 'ioredis';
 
 interface Count {
   readonly value: string;
@@ -19,7 +19,7 @@ return rows`;
 
 type Row = readonly [key: string, value: string, ttlSeconds: number, endMs: number];
 
-export async function readRedis({ client }: RedisServer): Promise<Counts> {
+export async function readRedis({ client }: { readonly client: Redis }): Promise<Counts> {
   const rows = (await client.eval(READ_ALL, 0)) as readonly Row[];
   return new Map(
     rows.map(([key, value, ttlSeconds, endMs]) => [key, { value, ttlSeconds, endMs }] as const),

@@ -10,9 +10,13 @@ import { createMemcachedCounters } from '../../src/counters/memcached/create-mem
 import { createMemoryCounters } from '../../src/counters/memory/create-memory-counters';
 import { createPerSecondSplit } from '../../src/counters/per-second-split';
 import { createRedisCounters } from '../../src/counters/redis/create-redis-counters';
-import { eventually } from '../support/edge/eventually';
-import { startMemcachedServer } from '../support/edge/memcached-server';
-import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
+import { untilAdded } from '../support/memcached-counters';
+import {
+  describeWithStores,
+  nearMemcached,
+  nearRedis,
+  type NearRedis,
+} from '../support/near-stores';
 import type { Registry } from '../../src/stats/registry';
 import { readRedis, type Counts } from './counts';
 import { replay } from './replay';
@@ -50,17 +54,20 @@ describe('with counters in memory', () => {
   });
 });
 
-describe('with counters in Redis', () => {
-  let server: RedisServer;
-  let perSecondServer: RedisServer;
+/** Where the clocks of the stores stand: the recordings say how long a counter lives, not until when. */
+const STORE_CLOCK = 1_798_761_600;
+
+describeWithStores('with counters in Redis', () => {
+  let server: NearRedis;
+  let perSecondServer: NearRedis;
   beforeAll(async () => {
-    [server, perSecondServer] = await Promise.all([startRedisServer(), startRedisServer()]);
+    [server, perSecondServer] = [await nearRedis(STORE_CLOCK), await nearRedis(STORE_CLOCK, 1)];
   });
-  afterAll(() => Promise.all([server.stop(), perSecondServer.stop()]));
+  afterAll(() => Promise.all([server.client.quit(), perSecondServer.client.quit()]));
 
   it.each(ready)('%s', async (_, scenario) => {
     const servers = isSplit(scenario) ? [server, perSecondServer] : [server];
-    await Promise.all(servers.map(({ client }) => client.flushall()));
+    await server.client.flushall();
     const statsd = await startStatsdServer();
     const scrape = await scrapeSettings(scenario);
     const replayer = await startReplay(
@@ -82,8 +89,8 @@ describe('with counters in Redis', () => {
         await expectScrape(scenario, scrape);
       },
     );
-    await eventually(() => {
-      expectWire(scenario, statsd.lines());
+    await statsd.untilPasses((lines) => {
+      expectWire(scenario, lines);
     });
     await statsd.close();
   });
@@ -94,20 +101,20 @@ function splitSettings(scenario: Scenario): Readonly<Record<string, string>> {
   return isSplit(scenario) ? { REDIS_URL: 'elsewhere:1', REDIS_PERSECOND_URL: 'elsewhere:2' } : {};
 }
 
-describe('with counters in memcached', () => {
+describeWithStores('with counters in memcached', () => {
   it.each(built.filter(([, scenario]) => isOfMemcached(scenario)))('%s', async (_, scenario) => {
-    const server = await startMemcachedServer();
+    const server = await nearMemcached(STORE_CLOCK);
     const keys = [...new Set(scenario.steps.flatMap((step) => Object.keys(step.keys)))];
     const statsd = await startStatsdServer();
-    let pendingKeys = () => 0;
+    let settle = () => Promise.resolve();
     const replayer = await startReplay(
       scenario,
       (registry) => {
         const counters = createMemcachedCounters(
-          { monotonicMs: () => performance.now(), random: Math.random, statistics: registry },
+          { monotonicMs: () => 0, random: () => 0.5, statistics: registry },
           { nodes: { kind: 'list', addresses: [server.address] }, timeoutMs: 5_000 },
         );
-        pendingKeys = () => counters.pendingKeys;
+        settle = () => untilAdded(counters, keys[0] ?? '');
         const { connected$, run$ } = counters;
         const connections = new Map([['store', connected$]]);
         return Promise.resolve({
@@ -130,17 +137,15 @@ describe('with counters in memcached', () => {
       scenario,
       replayer,
       async () => {
-        await eventually(() => {
-          expect(pendingKeys()).toBe(0);
-        });
+        await settle();
         return [await server.entries(keys)];
       },
       () => expectNames(scenario, statsd),
     );
-    await eventually(() => {
-      expectWire(scenario, statsd.lines());
+    await statsd.untilPasses((lines) => {
+      expectWire(scenario, lines);
     });
-    await Promise.all([statsd.close(), server.stop()]);
+    await statsd.close();
   });
 });
 
@@ -166,10 +171,14 @@ function memoryStore(
   };
 }
 
-function redisStore({ address }: RedisServer, registry: Registry, statisticsPrefix: string) {
+function redisStore(
+  { address, database }: NearRedis,
+  registry: Registry,
+  statisticsPrefix: string,
+) {
   const counters = createRedisCounters(
-    { monotonicMs: () => performance.now(), random: Math.random, statistics: registry },
-    { address, timeoutMs: 5_000, statisticsPrefix },
+    { monotonicMs: () => 0, random: () => 0.5, statistics: registry },
+    { address, database, timeoutMs: 5_000, statisticsPrefix },
   );
   const { connected$, run$ } = counters;
   const whyAway = () => undefined;
@@ -179,7 +188,7 @@ function redisStore({ address }: RedisServer, registry: Registry, statisticsPref
   return { counters, reader, writer, connected$, connections, run$, whyAway, description: 'redis' };
 }
 
-function splitStore(server: RedisServer, perSecondServer: RedisServer, registry: Registry) {
+function splitStore(server: NearRedis, perSecondServer: NearRedis, registry: Registry) {
   const others = redisStore(server, registry, 'ratelimit.redis_pool');
   const perSecond = redisStore(perSecondServer, registry, 'ratelimit.redis_per_second_pool');
   return {

@@ -7,6 +7,8 @@ export interface Replayable {
   /** Its counters so far, by the names of the statistics. */
   counted(): Promise<ReadonlyMap<string, number>>;
   setClock(seconds: number): void;
+  /** Tells the whole seconds, rounded up, that have passed for its stores since then. */
+  startClock(): () => number;
   /** The answer to a step in the words of its recording. */
   perform(step: Step): Promise<Partial<Step>>;
   /** What the operator API says of the step's request; undefined when it has none. Without it nobody is asked. */
@@ -25,7 +27,7 @@ export async function replay(
 ): Promise<void> {
   let before: readonly Counts[] = [];
   // A step that is answered without the store leaves a key's time to live as an earlier one set it.
-  const passedSeconds = startClock();
+  const passedSeconds = replayer.startClock();
   for (const [index, step] of steps.entries()) {
     replayer.setClock(step.at);
     const explained = await explain(replayer, step, read);
@@ -62,21 +64,11 @@ async function explain(
   read: ReadStores,
 ): Promise<Explained | undefined> {
   if (replayer.explain === undefined) return undefined;
-  const passedSeconds = startClock();
+  const passedSeconds = replayer.startClock();
   const before = await read();
   const explained = await replayer.explain(step);
   expectUntouched(before, await read(), passedSeconds());
   return explained;
-}
-
-/**
- * Seconds since then, rounded up, by the clock that went further: Redis lets time pass by the wall
- * clock, which runs on where a machine is put to sleep, memcached by the monotonic one.
- */
-function startClock(): () => number {
-  const startMs = performance.now();
-  const startUnixMs = Date.now();
-  return () => Math.ceil(Math.max(performance.now() - startMs, Date.now() - startUnixMs) / 1_000);
 }
 
 /** Unlimited rules count on purpose where the reference counts nothing (behaviour.md §6.1). */

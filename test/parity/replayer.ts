@@ -1,5 +1,5 @@
 import { Client, credentials } from '@grpc/grpc-js';
-import { filter, firstValueFrom } from 'rxjs';
+import { BehaviorSubject, filter, firstValueFrom, tap } from 'rxjs';
 import { createOutageLog } from '../../src/app/outage-log';
 import { createApp } from '../../src/app/compose/create-app';
 import type { App } from '../../src/app/compose/owner';
@@ -13,9 +13,8 @@ import { compileInSlices } from '../../src/core/rules/compile';
 import { readSettings } from '../../src/settings/read-settings';
 import type { Settings } from '../../src/settings/settings';
 import { createRegistry, type Registry } from '../../src/stats/registry';
-import { eventually } from '../support/edge/eventually';
 import { silentLogger } from '../support/silent-logger';
-import { performStep } from './perform-step';
+import { performStep, type Performed } from './perform-step';
 import type { Replayable } from './replay';
 import { writeRules } from './rule-folder';
 import type { Scenario } from './scenario';
@@ -34,11 +33,12 @@ export async function startReplay(
   const rules = writeRules(scenario);
   const { root } = rules;
 
-  // A call more would be one too many for its second.
-  let skippedMs = 0;
+  // The monotonic clock stands still but for these: a call more would be one too many for its second.
+  let passedMs = 0;
   const skipSecond = () => {
-    skippedMs += 1_000;
+    passedMs += 1_000;
   };
+  const monotonicMs = () => passedMs;
   let now = scenario.steps[0]?.at ?? 0;
   const clock = () => now;
   const registry = createRegistry();
@@ -47,6 +47,15 @@ export async function startReplay(
   const store = createLocalCache(settings, { statistics: registry }).before(
     made as CounterStore & { readonly counters: Counters },
   );
+  const loads = new BehaviorSubject(0);
+  const untilLoad: Performed['untilLoad'] = async (ask) => {
+    for (;;) {
+      const count = loads.value;
+      const answer = await ask();
+      if (answer !== undefined) return answer;
+      await firstValueFrom(loads.pipe(filter((now) => now > count)));
+    }
+  };
   const app = createApp(settings, {
     registry,
     store,
@@ -64,21 +73,25 @@ export async function startReplay(
         clock,
         warn: () => undefined,
       },
-    ).loads$,
+    ).loads$.pipe(
+      tap(() => {
+        loads.next(loads.value + 1);
+      }),
+    ),
     clock,
-    monotonicMs: () => performance.now() + skippedMs,
-    random: Math.random,
+    monotonicMs,
+    random: () => 0.5,
     logger: silentLogger,
-    outages: createOutageLog({ logger: silentLogger, monotonicMs: () => performance.now() }),
+    outages: createOutageLog({ logger: silentLogger, monotonicMs }),
   });
   const addresses = await app.listen();
-  await eventually(async () => {
+  await untilLoad(async () => {
     const { ok } = await fetch(`http://${addresses.http}/healthcheck`);
-    if (!ok) throw new Error('the first load is not over');
+    return ok || undefined;
   });
   // The service waits for its store a moment only.
   await firstValueFrom(store.connected$.pipe(filter(Boolean)));
-  const running = { app, addresses, registry, rules, skipSecond };
+  const running = { app, addresses, registry, rules, skipSecond, untilLoad };
   return createReplayer(running, (seconds) => {
     now = seconds;
   });
@@ -90,10 +103,11 @@ interface Running {
   readonly registry: Registry;
   readonly rules: ReturnType<typeof writeRules>;
   readonly skipSecond: () => void;
+  readonly untilLoad: Performed['untilLoad'];
 }
 
 function createReplayer(
-  { app, addresses, registry, rules, skipSecond }: Running,
+  { app, addresses, registry, rules, skipSecond, untilLoad }: Running,
   setClock: (seconds: number) => void,
 ): Replayer {
   const client = new Client(addresses.grpc, credentials.createInsecure());
@@ -103,11 +117,13 @@ function createReplayer(
     );
   const { http, debug } = addresses;
   const { directory } = rules;
-  const service = { client: () => client, http, debug, directory, counted };
+  const service = { client: () => client, http, debug, directory, counted, untilLoad };
   return {
     registry,
     counted,
     setClock,
+    // The clocks of the stores stand still.
+    startClock: () => () => 0,
     perform: (step) => performStep(service, step),
     async explain({ request, http }) {
       const isAsked = http?.path === '/json' && http.method === 'POST';

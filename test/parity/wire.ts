@@ -1,34 +1,65 @@
 import { createSocket } from 'node:dgram';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
-import { eventually } from '../support/edge/eventually';
+import { filter, firstValueFrom, startWith, Subject } from 'rxjs';
 import type { Scenario, WireLine } from './scenario';
 
 /** A StatsD server over TCP and UDP that keeps every line. */
 export interface StatsdServer {
   readonly port: number;
   lines(): readonly string[];
+  /** Waits until the check of all lines so far holds, which is asked again with each that arrives. */
+  until(check: (lines: readonly string[]) => boolean): Promise<void>;
+  /** Waits until the check of all lines so far throws no more, likewise. */
+  untilPasses(check: (lines: readonly string[]) => void): Promise<void>;
   close(): Promise<void>;
 }
 
 export async function startStatsdServer(): Promise<StatsdServer> {
   let received = '';
+  const arrivals = new Subject<void>();
+  const take = (text: string): void => {
+    received += text;
+    arrivals.next();
+  };
+  const lines = () => received.split('\n').filter((line) => line !== '');
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
-    socket.on('data', (chunk) => (received += chunk.toString()));
+    socket.on('data', (chunk) => {
+      take(chunk.toString());
+    });
     socket.on('error', () => undefined);
   });
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });
   const { port } = server.address() as AddressInfo;
-  const udp = createSocket('udp4', (message) => (received += `${message.toString()}\n`));
+  const udp = createSocket('udp4', (message) => {
+    take(`${message.toString()}\n`);
+  });
   await new Promise<void>((resolve) => {
     udp.bind(port, '127.0.0.1', resolve);
   });
+  const until: StatsdServer['until'] = async (check) => {
+    const checks = arrivals.pipe(
+      startWith(undefined),
+      filter(() => check(lines())),
+    );
+    await firstValueFrom(checks);
+  };
   return {
     port,
-    lines: () => received.split('\n').filter((line) => line !== ''),
+    lines,
+    until,
+    untilPasses: (check) =>
+      until((all) => {
+        try {
+          check(all);
+          return true;
+        } catch {
+          return false;
+        }
+      }),
     close: () =>
       new Promise((resolve) => {
         for (const socket of sockets) socket.destroy();
@@ -57,11 +88,9 @@ export function statsdSettings(
 
 /** Waits until a line of every recorded name has arrived; gauges come with a flush, not with the last one. */
 export async function expectNames({ wire = [] }: Scenario, server: StatsdServer): Promise<void> {
-  await eventually(() => {
-    const lines = server.lines();
-    for (const { name } of wire)
-      if (!lines.some((line) => line.startsWith(`${name}:`))) throw new Error(`no line of ${name}`);
-  });
+  await server.until((lines) =>
+    wire.every(({ name }) => lines.some((line) => line.startsWith(`${name}:`))),
+  );
 }
 
 /** Stores and their times, connections, unmatched descriptors and what is below `weir.` have names that the reference does not send. */

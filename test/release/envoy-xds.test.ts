@@ -11,7 +11,7 @@ import { eventually } from '../support/edge/eventually';
 import { flood } from '../support/flood';
 import { PROGRAMS } from '../support/edge/programs';
 import { startService, stopServices } from '../support/edge/service';
-import { serialShown, SERVER_NAME } from '../support/tls-caller';
+import { serialShown, SERVER_NAME } from '../support/edge/tls-caller';
 
 const envoyProgram = PROGRAMS.envoy();
 const planeProgram = PROGRAMS.controlPlane();

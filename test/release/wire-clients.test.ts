@@ -1,6 +1,6 @@
 import { createWireTransport } from '../../src/transport/grpc/wire/transport';
-import { SHOULD_RATE_LIMIT } from '../contract/transport.client';
-import { OK, startTransport } from '../contract/transport.harness';
+import { SHOULD_RATE_LIMIT } from '../support/edge/grpc-client';
+import { OK, startTransport } from '../support/transport-harness';
 import { run } from '../support/edge/grpc-tools';
 import { PROGRAMS } from '../support/edge/programs';
 

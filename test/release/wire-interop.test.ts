@@ -9,8 +9,8 @@ import { Client, compressionAlgorithms, credentials, status } from '@grpc/grpc-j
 import type { GrpcTransportOptions } from '../../src/transport/grpc/options';
 import { DEFAULT_BOUNDS } from '../../src/transport/bounds';
 import { createWireTransport } from '../../src/transport/grpc/wire/transport';
-import { createTestClient, encodeRequest, SHOULD_RATE_LIMIT } from '../contract/transport.client';
-import { startTransport } from '../contract/transport.harness';
+import { createTestClient, encodeRequest, SHOULD_RATE_LIMIT } from '../support/edge/grpc-client';
+import { startTransport } from '../support/transport-harness';
 import { findTool, run } from '../support/edge/grpc-tools';
 import { TEST_CA, TEST_CERTIFICATE, TEST_KEY } from '../integration/transport.certificates';
 

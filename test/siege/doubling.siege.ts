@@ -10,7 +10,7 @@ import { createRegistry } from '../../src/stats/registry';
 import { createHttp2Connection } from '../../src/wire/http2/connection';
 import { createHpackDecoder, decodeBlock } from '../../src/wire/http2/hpack/decoder';
 import { encodeStatelessBlock } from '../../src/wire/http2/hpack/encoder';
-import { encodeRequest } from '../contract/transport.client';
+import { encodeRequest } from '../support/edge/grpc-client';
 import { measureGrowth, MOST_PER_DOUBLING } from '../support/edge/doubling';
 import { expectFigure } from '../support/edge/figure';
 import { data, hello, ping, request, rst, settings, windowUpdate } from '../support/h2-frames';

@@ -1,4 +1,4 @@
-import { createTestClient, type CallResult } from '../contract/transport.client';
+import { createTestClient, type CallResult } from './edge/grpc-client';
 import type { Service } from './edge/service';
 
 /** Calls that go on until `stop`. */

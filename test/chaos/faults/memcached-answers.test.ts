@@ -17,7 +17,11 @@ import {
   type Drill,
   type Fault,
 } from '../../support/edge/fault-drill';
-import { runMemcachedCounters, stopMemcachedCounters } from '../../support/edge/memcached-counters';
+import {
+  runMemcachedCounters,
+  stopMemcachedCounters,
+  untilAdded,
+} from '../../support/edge/memcached-counters';
 
 /** Each class of wrong answer: its name in the table, and what the server does. */
 const ANSWERS: readonly (readonly [name: string, answer: WrongAnswer])[] = [
@@ -114,7 +118,7 @@ describe('memcached, command by command', () => {
       await counters.untilConnected();
       const counter = increment(freshKey(), 5);
       await counters.add(batch([counter]));
-      await counters.untilAdded();
+      await untilAdded(counters);
       server.wrong = { command, answer };
       if (command === 'decr') {
         const { after } = await counters.add(batch([{ ...counter, hits: -2 }]));

@@ -1,4 +1,4 @@
-import { createTestClient, encodeRequest } from '../../contract/transport.client';
+import { createTestClient, encodeRequest } from '../../support/edge/grpc-client';
 import { expectFigure } from '../../support/edge/figure';
 import { besideAPoliteClient } from '../../support/edge/h2-siege';
 import { askPaced, type PacedAnswers } from '../../support/edge/paced-load';

@@ -6,7 +6,7 @@ import {
   startSmallService,
   stopSmallServices,
 } from '../../support/edge/small-service';
-import { createTestClient } from '../../contract/transport.client';
+import { createTestClient } from '../../support/edge/grpc-client';
 import { eventually } from '../../support/edge/eventually';
 
 /** What a store holds, and what it is asked for: the answers. `test/siege/security` sees to the others meanwhile. */

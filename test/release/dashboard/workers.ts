@@ -1,4 +1,4 @@
-import { createTestClient } from '../../contract/transport.client';
+import { createTestClient } from '../../support/edge/grpc-client';
 import { eventually } from '../../support/edge/eventually';
 import { startRedisServer } from '../../support/edge/redis-server';
 import { ends, openDashboard, startWithRules } from './stage';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { SHOULD_RATE_LIMIT } from '../../contract/transport.client';
+import { SHOULD_RATE_LIMIT } from '../../support/edge/grpc-client';
 import { bytesField, grpcMessage, openGrpc, packedCall } from '../../support/grpc-frames';
 import { connectAttacker, connectRaw, ponged, type Attacker } from '../../support/edge/h2-attacker';
 import { PREFACE, Type, data, frame, settings, windowUpdate } from '../../support/h2-frames';

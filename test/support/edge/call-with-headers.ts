@@ -1,5 +1,5 @@
 import { Client, Metadata, credentials, type ServiceError } from '@grpc/grpc-js';
-import { SHOULD_RATE_LIMIT, encodeRequest } from '../../contract/transport.client';
+import { SHOULD_RATE_LIMIT, encodeRequest } from './grpc-client';
 
 const asIs = (bytes: Buffer): Buffer => bytes;
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { createTestClient } from '../../contract/transport.client';
+import { createTestClient } from './grpc-client';
 import { startStopwatch } from './core-time';
 import { eventually } from './eventually';
 import { eventuallyWithin, expectFigure, type WithinOptions } from './figure';

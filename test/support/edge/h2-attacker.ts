@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { SHOULD_RATE_LIMIT, encodeRequest } from '../../contract/transport.client';
+import { SHOULD_RATE_LIMIT, encodeRequest } from './grpc-client';
 import { eventually } from './eventually';
 import {
   END_HEADERS,

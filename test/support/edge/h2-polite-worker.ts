@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
-import { createTestClient } from '../../contract/transport.client';
+import { createTestClient } from './grpc-client';
 import type { PoliteReport, PoliteTask } from './h2-polite';
 
 const REQUEST = {

@@ -1,102 +1,23 @@
-import type { Subscription } from 'rxjs';
-import {
-  createMemcachedCounters,
-  type MemcachedCounters,
-} from '../../../src/counters/memcached/create-memcached-counters';
 import type {
   MemcachedCountersDeps,
   MemcachedCountersOptions,
-  MemcachedEvent,
   NodeAddress,
 } from '../../../src/counters/memcached/options';
+import { runMemcachedCounters as run, type RunningMemcachedCounters } from '../memcached-counters';
 import { eventually } from './eventually';
 
-/** Counters that run, with everything that they have told so far. */
-export interface RunningMemcachedCounters extends MemcachedCounters {
-  readonly events: readonly MemcachedEvent[];
-  /** The values of `connected$`. */
-  readonly states: readonly boolean[];
-  readonly hasEnded: boolean;
-  /** Names and sums of what was counted. */
-  readonly statistics: ReadonlyMap<string, number>;
-  kinds(): readonly MemcachedEvent['kind'][];
-  untilConnected(nodes?: number): Promise<void>;
-  /** Waits until every hit that was answered has been added or given up. */
-  untilAdded(): Promise<void>;
-  stop(): Promise<void>;
-}
+export { stopMemcachedCounters, type RunningMemcachedCounters } from '../memcached-counters';
 
-const running = new Set<RunningMemcachedCounters>();
-
-/** Closes all counters of a test file; call it in `afterEach`. */
-export async function stopMemcachedCounters(): Promise<void> {
-  await Promise.all([...running].map((each) => each.stop()));
-}
-
-/** Counters on these nodes, connecting from now on; fast to try again. */
-export function runMemcachedCounters(
+/** By the real clock. */
+export const runMemcachedCounters = (
   addresses: readonly NodeAddress[],
   options: Partial<MemcachedCountersOptions> = {},
   more: Partial<MemcachedCountersDeps> = {},
-): RunningMemcachedCounters {
-  const events: MemcachedEvent[] = [];
-  const states: boolean[] = [];
-  const statistics = new Map<string, number>();
-  let hasEnded = false;
-  const counters = createMemcachedCounters(
-    {
-      monotonicMs: () => performance.now(),
-      random: Math.random,
-      onEvent: (event) => events.push(event),
-      statistics: {
-        count: (name, by) => statistics.set(name, (statistics.get(name) ?? 0) + by),
-        gauge: () => () => undefined,
-      },
-      ...more,
-    },
-    {
-      nodes: { kind: 'list', addresses },
-      timeoutMs: 2_000,
-      initialIntervalMs: 50,
-      maxIntervalMs: 100,
-      ...options,
-    },
-  );
-  const subscriptions: Subscription[] = [
-    counters.connected$.subscribe((state) => states.push(state)),
-    counters.run$.subscribe({
-      complete: () => {
-        hasEnded = true;
-      },
-    }),
-  ];
-  const self: RunningMemcachedCounters = {
-    ...counters,
-    events,
-    states,
-    statistics,
-    get hasEnded() {
-      return hasEnded;
-    },
-    get pendingKeys() {
-      return counters.pendingKeys;
-    },
-    kinds: () => events.map(({ kind }) => kind),
-    untilConnected: (nodes = 1) =>
-      eventually(() => {
-        if (events.filter(({ kind }) => kind === 'connected').length < nodes)
-          throw new Error(`not connected: ${JSON.stringify(events)}`);
-      }),
-    untilAdded: () =>
-      eventually(() => {
-        if (counters.pendingKeys > 0) throw new Error('hits are on their way');
-      }),
-    async stop() {
-      running.delete(self);
-      await counters.close();
-      for (const subscription of subscriptions) subscription.unsubscribe();
-    },
-  };
-  running.add(self);
-  return self;
-}
+): RunningMemcachedCounters =>
+  run(addresses, options, { monotonicMs: () => performance.now(), random: Math.random, ...more });
+
+/** Waits until every hit that was answered has been added or given up, on all nodes. */
+export const untilAdded = (counters: RunningMemcachedCounters): Promise<void> =>
+  eventually(() => {
+    if (counters.pendingKeys > 0) throw new Error('hits are on their way');
+  });

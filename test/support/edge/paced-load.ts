@@ -1,4 +1,4 @@
-import { createTestClient } from '../../contract/transport.client';
+import { createTestClient } from './grpc-client';
 import type { Service } from './service';
 
 /** What a load was told. */

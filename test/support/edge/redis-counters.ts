@@ -1,99 +1,15 @@
-import type { Subscription } from 'rxjs';
-import { createRedisCounters } from '../../../src/counters/redis/create-redis-counters';
-import type {
-  RedisCounters,
-  RedisCountersDeps,
-  RedisCountersOptions,
-  RedisEvent,
-} from '../../../src/counters/redis/options';
-import { eventually } from './eventually';
+import type { RedisCountersOptions } from '../../../src/counters/redis/options';
+import {
+  runRedisCounters as run,
+  type RedisDeps,
+  type RunningRedisCounters,
+} from '../redis-counters';
 
-/** Counters that run, with everything that they have told so far. */
-export interface RunningRedisCounters extends RedisCounters {
-  readonly events: readonly RedisEvent[];
-  /** The values of `connected$`. */
-  readonly states: readonly boolean[];
-  /** What `run$` ended with; undefined while it runs. */
-  readonly end: 'complete' | Error | undefined;
-  /** Names and sums of what was counted; gauges as they stand. */
-  readonly statistics: ReadonlyMap<string, number | (() => number)>;
-  kinds(): readonly RedisEvent['kind'][];
-  untilConnected(): Promise<void>;
-  /** Closes, and stops running. */
-  stop(): Promise<void>;
-}
+export { stopRedisCounters, type RunningRedisCounters } from '../redis-counters';
 
-const running = new Set<RunningRedisCounters>();
-
-/** Closes all counters of a test file; call it in `afterEach`. */
-export async function stopRedisCounters(): Promise<void> {
-  await Promise.all([...running].map((each) => each.stop()));
-}
-
-/** Counters on a server, connecting from now on; fast to try again. */
-export function runRedisCounters(
+/** By the real clock. */
+export const runRedisCounters = (
   options: Pick<RedisCountersOptions, 'address'> & Partial<RedisCountersOptions>,
-  {
-    monotonicMs = () => performance.now(),
-    clock,
-    onEvent,
-    onForget,
-  }: Partial<Pick<RedisCountersDeps, 'monotonicMs' | 'clock' | 'onEvent' | 'onForget'>> = {},
-): RunningRedisCounters {
-  const events: RedisEvent[] = [];
-  const states: boolean[] = [];
-  const statistics = new Map<string, number | (() => number)>();
-  let end: 'complete' | Error | undefined;
-  const counters = createRedisCounters(
-    {
-      monotonicMs,
-      random: Math.random,
-      ...(clock && { clock }),
-      onForget,
-      onEvent: (event) => {
-        events.push(event);
-        onEvent?.(event);
-      },
-      statistics: {
-        count: (name, by) => statistics.set(name, Number(statistics.get(name) ?? 0) + by),
-        gauge: (name, read) => {
-          statistics.set(name, read);
-          return () => statistics.delete(name);
-        },
-      },
-    },
-    { timeoutMs: 2_000, startupInitialMs: 50, startupMaxMs: 100, ...options },
-  );
-  const subscriptions: Subscription[] = [
-    counters.connected$.subscribe((state) => states.push(state)),
-    counters.run$.subscribe({
-      complete: () => {
-        end = 'complete';
-      },
-      error: (error: unknown) => {
-        end = error as Error;
-      },
-    }),
-  ];
-  const self: RunningRedisCounters = {
-    ...counters,
-    events,
-    states,
-    statistics,
-    get end() {
-      return end;
-    },
-    kinds: () => events.map(({ kind }) => kind),
-    untilConnected: () =>
-      eventually(() => {
-        if (states.at(-1) !== true) throw new Error(`not connected: ${JSON.stringify(events)}`);
-      }),
-    async stop() {
-      running.delete(self);
-      await counters.close();
-      for (const subscription of subscriptions) subscription.unsubscribe();
-    },
-  };
-  running.add(self);
-  return self;
-}
+  deps: Partial<RedisDeps> = {},
+): RunningRedisCounters =>
+  run(options, { monotonicMs: () => performance.now(), random: Math.random, ...deps });

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createTestClient } from '../../contract/transport.client';
+import { createTestClient } from './grpc-client';
 import { residentMb } from './h2-polite';
 import { besideAPoliteClient, warmUp } from './h2-siege';
 import { eventually } from './eventually';

@@ -1,6 +1,6 @@
 import { parseRules } from '../../../src/rule-sources/parse-rules';
-import { areNear, comparable, partsOf } from '../../parity/side-by-side/compare';
-import { makeUp } from '../../parity/side-by-side/scenarios';
+import { areNear, comparable, partsOf } from '../../side-by-side/compare';
+import { makeUp } from '../../side-by-side/scenarios';
 
 const ALL = { middle: true, quota: true, hasOverrides: true };
 

@@ -7,7 +7,7 @@ import type { SpanRecord } from '../../../src/tracing/span-records';
 import { createWriteSpan } from '../../../src/tracing/write-spans';
 import { spansOrigin } from '../../../src/wire/otlp/shapes';
 import { createSpanWriter } from '../../../src/wire/otlp/span-writer';
-import { OK } from '../../contract/transport.harness';
+import { OK } from '../../support/transport-harness';
 import { decodeSpans, type ReceivedSpan } from '../../support/otlp-messages';
 import { recordingResponder } from '../../support/recording-responder';
 import { request } from '../../support/requests';

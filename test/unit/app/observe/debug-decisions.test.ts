@@ -1,6 +1,6 @@
 import { bothLogs, createDebugDecisions } from '../../../../src/app/observe/debug-decisions';
 import type { DecisionRecord } from '../../../../src/core/decision/decision-record';
-import { OK } from '../../../contract/transport.harness';
+import { OK } from '../../../support/transport-harness';
 import { createRecordingLogger } from '../../../support/recording-logger';
 import { descriptor, request } from '../../../support/requests';
 

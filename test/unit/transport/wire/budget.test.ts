@@ -1,5 +1,5 @@
 import { ByteBudget, type ByteHolder } from '../../../../src/platform/byte-budget';
-import { OK } from '../../../contract/transport.harness';
+import { OK } from '../../../support/transport-harness';
 import { eventually } from '../../../support/edge/eventually';
 import { createHpackDecoder, decodeBlock } from '../../../../src/wire/http2/hpack/decoder';
 import { frame, message } from '../../wire/grpc/grpc-caller';

@@ -6,7 +6,7 @@ import {
   MAX_UNREAD_BYTES,
   PAUSE_BYTES,
 } from '../../../../src/transport/grpc/wire/limits';
-import { OK } from '../../../contract/transport.harness';
+import { OK } from '../../../support/transport-harness';
 import { eventually } from '../../../support/edge/eventually';
 import { FrameType, HELLO, SHOULD_RATE_LIMIT, call } from './raw-caller';
 import { startWire } from './wire-service';

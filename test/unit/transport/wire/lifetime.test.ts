@@ -1,6 +1,6 @@
 import { eventually } from '../../../support/edge/eventually';
 import { frame } from '../../wire/grpc/grpc-caller';
-import { OK } from '../../../contract/transport.harness';
+import { OK } from '../../../support/transport-harness';
 import {
   HALF_CLOSED_MS,
   KEEPALIVE_MS,

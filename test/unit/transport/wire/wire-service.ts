@@ -1,7 +1,7 @@
 import type { Http2Failure } from '../../../../src/wire/http2/api';
 import type { ByteBudget } from '../../../../src/platform/byte-budget';
 import { createWireTransport } from '../../../../src/transport/grpc/wire/transport';
-import { startTransport, type Script } from '../../../contract/transport.harness';
+import { startTransport, type Script } from '../../../support/transport-harness';
 import type { GrpcTransportOptions } from '../../../../src/transport/grpc/options';
 import { createRawCaller } from './raw-caller';
 

@@ -2,12 +2,13 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, credentials } from '@grpc/grpc-js';
 import { readStatistics } from '../support/read-statistics';
+import { eventually } from '../support/edge/eventually';
 import { startService, type Service } from '../support/edge/service';
 import { connectionsTo, workersOf } from '../support/worker-processes';
-import { performStep } from './perform-step';
-import type { Replayable } from './replay';
-import { writeRules } from './rule-folder';
-import type { Scenario } from './scenario';
+import { performStep } from '../parity/perform-step';
+import type { Replayable } from '../parity/replay';
+import { writeRules } from '../parity/rule-folder';
+import type { Scenario } from '../parity/scenario';
 
 const SET_CLOCK = join(__dirname, '../support/set-clock.cjs');
 const WORKERS = 2;
@@ -39,10 +40,12 @@ export async function startServiceReplay(
     debug: debug ?? '',
     directory: rules.directory,
     counted,
+    untilLoad,
   };
   return {
     counted,
     setClock: clock.set,
+    startClock,
     perform: (step) => performStep(performed, step),
     async close() {
       connections.close();
@@ -51,6 +54,20 @@ export async function startServiceReplay(
       rules.remove();
     },
   };
+}
+
+const untilLoad = <T>(ask: () => Promise<T | undefined>): Promise<T> =>
+  eventually(async () => {
+    const answer = await ask();
+    if (answer === undefined) throw new Error('the rules were not loaded again');
+    return answer;
+  });
+
+/** By the clock that went further: Redis lets time pass by the wall clock, which runs on where a machine sleeps, memcached by the monotonic one. */
+function startClock(): () => number {
+  const startMs = performance.now();
+  const startUnixMs = Date.now();
+  return () => Math.ceil(Math.max(performance.now() - startMs, Date.now() - startUnixMs) / 1_000);
 }
 
 /** Its sums are beyond 2^53, where doubles are rounded: what two workers add up is rounded otherwise than what one does. */

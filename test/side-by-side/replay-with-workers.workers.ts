@@ -2,19 +2,19 @@ import { eventually } from '../support/edge/eventually';
 import { startMemcachedServer } from '../support/edge/memcached-server';
 import { startRedisServer } from '../support/edge/redis-server';
 import { stopServices } from '../support/edge/service';
-import { readRedis, type Counts } from './counts';
-import { replay, type Replayable } from './replay';
-import { isOfMemcached, isSplit, readScenarios, type Scenario } from './scenario';
-import { expectScrape, scrapeSettings } from './scrape';
+import { readRedis, type Counts } from '../parity/counts';
+import { replay, type Replayable } from '../parity/replay';
+import { isOfMemcached, isSplit, readScenarios, type Scenario } from '../parity/scenario';
+import { expectScrape, scrapeSettings } from '../parity/scrape';
 import { startServiceReplay } from './service-replayer';
-import { waitsFor } from './waiting';
+import { waitsFor } from '../parity/waiting';
 import {
   expectNames,
   expectWire,
   startStatsdServer,
   statsdSettings,
   type StatsdServer,
-} from './wire';
+} from '../parity/wire';
 
 const built = readScenarios().filter(([, scenario]) => waitsFor(scenario) === undefined);
 

@@ -1,6 +1,6 @@
 import { Server, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js';
-import { SHOULD_RATE_LIMIT } from '../contract/transport.client';
-import { listenGrpc } from './listen-grpc';
+import { SHOULD_RATE_LIMIT } from './grpc-client';
+import { listenGrpc } from '../listen-grpc';
 
 type Call = ServerUnaryCall<Buffer, Buffer>;
 

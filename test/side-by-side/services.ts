@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createTestClient } from '../../contract/transport.client';
-import { eventually } from '../../support/edge/eventually';
-import { freePort } from '../../support/free-port';
-import type { RedisServer } from '../../support/edge/redis-server';
-import { startStatsdTcp } from '../../support/statsd-server';
+import { createTestClient } from '../support/edge/grpc-client';
+import { eventually } from '../support/edge/eventually';
+import { freePort } from '../support/free-port';
+import type { RedisServer } from '../support/edge/redis-server';
+import { startStatsdTcp } from '../support/statsd-server';
 
 /** What releases of the reference may lack. */
 export interface Features {

@@ -1,6 +1,6 @@
 import { Client, Metadata, credentials, type ServiceError } from '@grpc/grpc-js';
 import type { MessageTypeDefinition } from '@grpc/proto-loader';
-import { RATE_LIMIT_PROTO, loadProtos } from '../../src/platform/proto-files';
+import { RATE_LIMIT_PROTO, loadProtos } from '../../../src/platform/proto-files';
 
 export const SHOULD_RATE_LIMIT = '/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit';
 

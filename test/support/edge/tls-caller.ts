@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { Client, credentials, type ServiceError } from '@grpc/grpc-js';
-import { encodeRequest, SHOULD_RATE_LIMIT } from '../contract/transport.client';
-import type { CertificateFiles } from './certificates';
+import { encodeRequest, SHOULD_RATE_LIMIT } from './grpc-client';
+import type { CertificateFiles } from '../certificates';
 
 /** The name in the certificates of the gRPC port. */
 export const SERVER_NAME = 'rls.test';

@@ -1,4 +1,4 @@
-import { createRandom, type Random } from '../../fuzz/random';
+import { createRandom, type Random } from '../fuzz/random';
 import type { Features } from './services';
 
 /** Rules of one domain and what is asked of them, made up from a seed. */

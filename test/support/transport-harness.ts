@@ -72,7 +72,7 @@ export async function startTransport(
   const health = createSnapshot<HealthStatus<string>>(SERVING);
   const { statistics, counts, times } = recordingStatistics();
   const transport = create(
-    { health, statistics, nowMs: () => performance.now() },
+    { health, statistics, nowMs: () => jest.now() },
     { address: { host: '127.0.0.1', port: 0 }, ...options },
   );
   const asked = answering(transport, script);

@@ -7,8 +7,13 @@ import type { GrpcTransportOptions } from '../../src/transport/grpc/options';
 import { eventually } from '../support/edge/eventually';
 import { expectFigure } from '../support/edge/figure';
 import { connectAttacker, repeat, wholeCall } from '../support/edge/h2-attacker';
-import { SHOULD_RATE_LIMIT, createTestClient, encodeRequest } from './transport.client';
-import { OK, startTransport, type CreateGrpcTransport, type Script } from './transport.harness';
+import { SHOULD_RATE_LIMIT, createTestClient, encodeRequest } from '../support/edge/grpc-client';
+import {
+  OK,
+  startTransport,
+  type CreateGrpcTransport,
+  type Script,
+} from '../support/transport-harness';
 
 const REQUEST = { domain: 'edge', descriptors: [{ entries: [{ key: 'user', value: 'ann' }] }] };
 const CHECK = '/grpc.health.v1.Health/Check';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { startRedisServer, type RedisServer } from '../../support/edge/redis-server';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 import { areNear, comparable, partsOf, type Difference } from './compare';
 import { makeUp, type MadeUp } from './scenarios';
 import { probeFeatures, startPlayed, type Features, type Played } from './services';
@@ -15,7 +15,7 @@ const SETTINGS: readonly Readonly<Record<string, string>>[] = [
   { QUOTA_MODE: 'true' },
 ];
 const SCENARIOS_OF_START = 200;
-const OURS = [process.execPath, join(__dirname, '../../../dist/src/bin/ratelimit.js')] as const;
+const OURS = [process.execPath, join(__dirname, '../../dist/src/bin/ratelimit.js')] as const;
 
 interface Side {
   readonly played: Played;

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { startRedisServer } from '../../support/edge/redis-server';
+import { startRedisServer } from '../support/edge/redis-server';
 import { startPlayed, type Played } from './services';
 
 const CALLS = 200;

@@ -1,0 +1,2 @@
+/** After `npm test`. */
+module.exports = () => globalThis.stopNearStores?.();
