@@ -1,4 +1,4 @@
-// `npm run siege`: the tests that bound time, one after the other, each up to three times.
+// `npm run siege`: the tests that bound time, one after the other.
 const { readFileSync, readdirSync } = require('node:fs');
 const { join } = require('node:path');
 const { projects, coverageThreshold, ...run } = require('./jest.config.cjs');
@@ -20,7 +20,6 @@ module.exports = {
     '<rootDir>/test/siege/**/*.siege.ts',
     ...tests.map((file) => `<rootDir>/test/${file}`),
   ],
-  setupFilesAfterEnv: ['<rootDir>/test/support/repeat-misses.cjs'],
   globals: { isSiege: true },
   maxWorkers: 1,
   // All suites run in the process of jest itself, and what one leaves open would keep it from ending.

@@ -1,4 +1,5 @@
-// Runs a command of tests again and again, each time in another order of files, every second time beside load on all cores:
+// Runs a command of tests again and again, each time in another order of files and with other made-up cases, every second time beside
+// load on all cores:
 //   node scripts/test-often.mjs test 12      or: edge 6, release 2
 // Prints a line for each run, with the names of what failed. Goes on where it was interrupted, and adds up over days.
 import { spawn, spawnSync } from 'node:child_process';
@@ -51,7 +52,7 @@ function playOnce(seed, isLoaded) {
   ];
   const { status } = spawnSync(process.execPath, ['node_modules/jest/bin/jest.js', ...words], {
     stdio: 'ignore',
-    env: { ...process.env, ORDER_SEED: String(seed) },
+    env: { ...process.env, ORDER_SEED: String(seed), PROPERTY_SEED: String(seed) },
   });
   stopLoad();
   const { numPassedTests: passed = 0, testResults = [] } = existsSync(report)
@@ -79,7 +80,7 @@ for (let run = done; run < runs; run += 1) {
   appendFileSync(MEMORY, `${JSON.stringify({ version, seed, isLoaded, ...found })}\n`);
   const how = isLoaded ? 'beside load' : 'alone';
   console.log(
-    `${found.failed.length === 0 ? 'green' : 'RED  '} run ${String(run + 1)} of ${String(runs)}, ${how}, ORDER_SEED=${String(seed)}: ${String(found.passed)} passed in ${String(found.seconds)} s`,
+    `${found.failed.length === 0 ? 'green' : 'RED  '} run ${String(run + 1)} of ${String(runs)}, ${how}, ORDER_SEED and PROPERTY_SEED ${String(seed)}: ${String(found.passed)} passed in ${String(found.seconds)} s`,
   );
   for (const name of found.failed) console.log(`      ${name}`);
 }

@@ -10,17 +10,17 @@ const { collectTestNames } = createRequire(import.meta.url)(
 );
 
 const FILES = [
-  'redis',
-  'redis-sentinel',
-  'redis-cluster',
-  'redis-answers',
-  'redis-other-answers',
-  'redis-operator-answers',
-  'redis-cluster-answers',
-  'redis-behind-envoy',
-  'memcached',
-  'memcached-answers',
-  'outage-policies',
+  'chaos/faults/redis',
+  'chaos/faults/redis-sentinel',
+  'chaos/faults/redis-cluster',
+  'chaos/faults/redis-answers',
+  'chaos/faults/redis-other-answers',
+  'chaos/faults/redis-operator-answers',
+  'chaos/faults/redis-cluster-answers',
+  'release/faults-behind-envoy',
+  'chaos/faults/memcached',
+  'chaos/faults/memcached-answers',
+  'chaos/faults/outage-policies',
 ];
 
 const INTRODUCTION = `# Faults
@@ -57,9 +57,7 @@ const tableOf = ([store, names]) => {
   return `## ${store}\n\n${lines.join('\n')}\n`;
 };
 
-const files = FILES.map((name) =>
-  fileURLToPath(new URL(`test/chaos/faults/${name}.test.ts`, root)),
-);
+const files = FILES.map((name) => fileURLToPath(new URL(`test/${name}.test.ts`, root)));
 const text = [INTRODUCTION, ...[...collectTestNames(files)].map(tableOf)].join('\n');
 const { prettier } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'));
 const page = await format(text, { ...prettier, parser: 'markdown' });

@@ -79,4 +79,4 @@ it('many distinct values on a rule with detailed_metric neither fill the memory 
   process.stdout.write(
     `${String(VALUES)} values: ${megabytes.toFixed(0)} MB, medians ${early.toFixed(2)} and ${late.toFixed(2)} ms\n`,
   );
-});
+}, 300_000);

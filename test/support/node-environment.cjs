@@ -1,15 +1,18 @@
+const { appendFileSync } = require('node:fs');
 const { promisify } = require('node:util');
 const { TestEnvironment } = require('jest-environment-node');
 
-/**
- * Libraries that are closed do not end all of their timers (ioredis 2 s for a connection that does not end, chokidar 1 s for an
- * event): they would keep a worker of jest from ending in the half second that it has.
- */
+/** A timer that is open at the end of a suite is a failure, with where it was started. */
 module.exports = class NodeEnvironment extends TestEnvironment {
+  constructor(config, context) {
+    super(config, context);
+    this.path = context.testPath;
+  }
+
   async setup() {
     await super.setup();
-    const { setTimeout: start, clearTimeout: clear } = this.global;
-    this.timers = new Set();
+    const { setTimeout: start, clearTimeout: clear, Error: OwnError } = this.global;
+    this.timers = new Map();
     const started = (callback, ms, ...words) => {
       const timer = start(
         (...given) => {
@@ -19,7 +22,7 @@ module.exports = class NodeEnvironment extends TestEnvironment {
         ms,
         ...words,
       );
-      this.timers.add(timer);
+      this.timers.set(timer, new OwnError(`${ms} ms`));
       return timer;
     };
     started[promisify.custom] = start[promisify.custom];
@@ -31,7 +34,10 @@ module.exports = class NodeEnvironment extends TestEnvironment {
   }
 
   async teardown() {
-    for (const timer of this.timers) timer.unref();
+    for (const [timer, { stack }] of this.timers) {
+      if (timer.hasRef()) appendFileSync('/tmp/w/timers.txt', `${this.path}\n${stack}\n\n`);
+      timer.unref();
+    }
     await super.teardown();
   }
 };

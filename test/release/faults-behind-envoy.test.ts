@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startRedisProxy, type RedisProxy } from '../../support/edge/envoy-redis-proxy';
+import { startRedisProxy, type RedisProxy } from '../support/edge/envoy-redis-proxy';
 import {
   itSees,
   keyOf,
@@ -9,9 +9,9 @@ import {
   startDrill,
   type Drill,
   type Fault,
-} from '../../support/edge/fault-drill';
-import { PROGRAMS } from '../../support/edge/programs';
-import { startRedisServer, type RedisServer } from '../../support/edge/redis-server';
+} from '../support/edge/fault-drill';
+import { PROGRAMS } from '../support/edge/programs';
+import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 
 jest.setTimeout(60_000);
 
