@@ -1,14 +1,8 @@
-const { appendFileSync } = require('node:fs');
 const { promisify } = require('node:util');
 const { TestEnvironment } = require('jest-environment-node');
 
-/** A timer that is open at the end of a suite is a failure, with where it was started. */
+/** A timer that is still open at the end of a suite fails it, with where it was started. */
 module.exports = class NodeEnvironment extends TestEnvironment {
-  constructor(config, context) {
-    super(config, context);
-    this.path = context.testPath;
-  }
-
   async setup() {
     await super.setup();
     const { setTimeout: start, clearTimeout: clear, Error: OwnError } = this.global;
@@ -22,7 +16,7 @@ module.exports = class NodeEnvironment extends TestEnvironment {
         ms,
         ...words,
       );
-      this.timers.set(timer, new OwnError(`${ms} ms`));
+      this.timers.set(timer, new OwnError(`a timer of ${ms} ms is open at the end of the suite`));
       return timer;
     };
     started[promisify.custom] = start[promisify.custom];
@@ -34,10 +28,9 @@ module.exports = class NodeEnvironment extends TestEnvironment {
   }
 
   async teardown() {
-    for (const [timer, { stack }] of this.timers) {
-      if (timer.hasRef()) appendFileSync('/tmp/w/timers.txt', `${this.path}\n${stack}\n\n`);
-      timer.unref();
-    }
+    const open = [...this.timers].filter(([timer]) => timer.hasRef());
+    for (const [timer] of open) timer.unref();
     await super.teardown();
+    if (open.length > 0) throw new Error(open.map(([, { stack }]) => stack).join('\n'));
   }
 };
