@@ -1,5 +1,5 @@
-import { createTestClient, type CallResult } from '../contract/transport.client';
-import type { Service } from './edge/service';
+import { createTestClient, type CallResult } from '../../contract/transport.client';
+import type { Service } from './service';
 
 /** Calls that go on until `stop`. */
 export interface Load {
