@@ -9,7 +9,8 @@ import { freePort } from '../support/free-port';
 import { startRedisServer } from '../support/edge/redis-server';
 import { ask, startService, stopServices, type Service } from '../support/edge/service';
 import { manyRules } from '../support/many-rules';
-import { response, startAdsServer, userLimit, type AdsServer } from '../support/edge/xds-server';
+import { startAdsServer, type AdsServer } from '../support/edge/xds-server';
+import { response, userLimit } from '../support/xds-messages';
 
 let server: AdsServer | undefined;
 afterEach(async () => {

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { eventually } from '../support/edge/eventually';
-import { startLoad } from '../support/load';
+import { startLoad } from '../support/edge/load';
 import { startService } from '../support/edge/service';
 import { isRunning, workersOf } from '../support/worker-processes';
 import { request, useWorkerServices } from '../support/edge/worker-service';

@@ -1,7 +1,7 @@
 import { expectFigure, eventuallyWithin } from '../support/edge/figure';
 import { eventually } from '../support/edge/eventually';
 import { freePort } from '../support/free-port';
-import { startLoad } from '../support/load';
+import { startLoad } from '../support/edge/load';
 import { parseExposition } from '../support/parse-exposition';
 import { readStatistics } from '../support/read-statistics';
 import { ruleText } from '../support/rule-directory';

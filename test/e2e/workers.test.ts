@@ -20,7 +20,8 @@ import {
   useWorkerServices,
   WORKERS,
 } from '../support/edge/worker-service';
-import { response, startAdsServer, userLimit } from '../support/edge/xds-server';
+import { startAdsServer } from '../support/edge/xds-server';
+import { response, userLimit } from '../support/xds-messages';
 
 const { rules, redis, settings, start } = useWorkerServices();
 

@@ -13,7 +13,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { DirectorySourceOptions } from '../../src/rule-sources/directory-source';
 import { eventually } from '../support/edge/eventually';
-import { describeLoad, followRules, type FollowedRules } from '../support/followed-rules';
+import { followFiles } from '../support/edge/follow-files';
+import { describeLoad, type FollowedRules } from '../support/followed-rules';
 import { TYPESCRIPT_HOOK } from '../support/parse-in-typescript-worker';
 import {
   createTemporaryDirectory,
@@ -21,7 +22,7 @@ import {
   type TemporaryDirectory,
 } from '../support/rule-directory';
 
-const FOLLOW_AND_STOP = join(__dirname, '../support/follow-and-stop.ts');
+const FOLLOW_AND_STOP = join(__dirname, '../support/edge/follow-and-stop.ts');
 
 let directory: TemporaryDirectory;
 let followed: FollowedRules | undefined;
@@ -37,7 +38,7 @@ afterEach(() => {
 
 /** Follows `root/config` in the directory of the test and answers its first load. */
 async function start(options: Partial<DirectorySourceOptions> = {}): Promise<string> {
-  followed = followRules({ root: directory.at('root'), ...options });
+  followed = followFiles({ root: directory.at('root'), ...options });
   return followed.loaded(1);
 }
 

@@ -1,5 +1,6 @@
 import { parseInTypescriptWorker } from '../support/parse-in-typescript-worker';
-import { followRules, type FollowedRules } from '../support/followed-rules';
+import { followFiles } from '../support/edge/follow-files';
+import type { FollowedRules } from '../support/followed-rules';
 import { manyRules } from '../support/many-rules';
 import {
   createTemporaryDirectory,
@@ -22,7 +23,7 @@ afterEach(() => {
 describe('a thread that parses', () => {
   it('does the reloads', async () => {
     directory.write('root/config/shop.yaml', ruleText(5));
-    followed = followRules({ root: directory.at('root') }, parseInTypescriptWorker());
+    followed = followFiles({ root: directory.at('root') }, parseInTypescriptWorker());
     expect(await followed.loaded(1)).toBe('shop=5');
     directory.write('root/config/shop.yaml', ruleText(6));
     directory.write('root/config/web.yaml', `${ruleText(7, 'web')}---\n`);
@@ -34,7 +35,7 @@ describe('a thread that parses', () => {
   it('leaves the last rules alone when it runs out of memory', async () => {
     directory.write('root/config/shop.yaml', ruleText(5));
     const parse = parseInTypescriptWorker({ maxMemoryMb: 64 });
-    followed = followRules({ root: directory.at('root') }, parse);
+    followed = followFiles({ root: directory.at('root') }, parse);
     await followed.loaded(1);
     directory.write('root/config/many.yaml', manyRules(40_000, 1));
     expect(await followed.loaded(2)).toBe(

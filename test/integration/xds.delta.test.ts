@@ -1,14 +1,8 @@
 import type { XdsSourceOptions } from '../../src/rule-sources/xds-source';
 import { describeLoad } from '../support/followed-rules';
 import { followServer, type XdsFollower } from '../support/edge/xds-follower';
-import {
-  deltaResponse,
-  startAdsServer,
-  TYPE_URL,
-  userLimit,
-  type AdsServer,
-  type AdsServerOptions,
-} from '../support/edge/xds-server';
+import { startAdsServer, type AdsServer, type AdsServerOptions } from '../support/edge/xds-server';
+import { deltaResponse, TYPE_URL, userLimit } from '../support/xds-messages';
 
 let server: AdsServer;
 let follower: XdsFollower | undefined;

@@ -1,12 +1,7 @@
 import { eventually } from '../support/edge/eventually';
 import { ask, startService, stopServices } from '../support/edge/service';
-import {
-  deltaResponse,
-  response,
-  startAdsServer,
-  userLimit,
-  type AdsServer,
-} from '../support/edge/xds-server';
+import { startAdsServer, type AdsServer } from '../support/edge/xds-server';
+import { deltaResponse, response, userLimit } from '../support/xds-messages';
 
 jest.setTimeout(30_000);
 

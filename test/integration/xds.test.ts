@@ -1,16 +1,8 @@
 import { eventually } from '../support/edge/eventually';
 import { freePort } from '../support/free-port';
 import { followServer, type XdsFollower } from '../support/edge/xds-follower';
-import {
-  manyLimits,
-  response,
-  startAdsServer,
-  toResource,
-  TYPE_URL,
-  userLimit,
-  type AdsServer,
-  type AdsServerOptions,
-} from '../support/edge/xds-server';
+import { startAdsServer, type AdsServer, type AdsServerOptions } from '../support/edge/xds-server';
+import { manyLimits, response, toResource, TYPE_URL, userLimit } from '../support/xds-messages';
 
 let servers: AdsServer[] = [];
 let followers: XdsFollower[] = [];

@@ -5,7 +5,8 @@ import type { ClientTls } from '../../src/rule-sources/xds/connect';
 import { createAuthority } from '../support/certificates';
 import { eventually } from '../support/edge/eventually';
 import { followServer, type XdsFollower } from '../support/edge/xds-follower';
-import { response, startAdsServer, userLimit, type AdsServer } from '../support/edge/xds-server';
+import { startAdsServer, type AdsServer } from '../support/edge/xds-server';
+import { response, userLimit } from '../support/xds-messages';
 
 const authority = createAuthority('xds authority');
 const foreign = createAuthority('foreign authority');

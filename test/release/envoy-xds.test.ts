@@ -8,7 +8,7 @@ import { FILTER_COUNTERS } from '../support/envoy-config';
 import { startStopwatch } from '../support/edge/core-time';
 import { expectFigure } from '../support/edge/figure';
 import { eventually } from '../support/edge/eventually';
-import { flood } from '../support/flood';
+import { flood } from '../support/edge/flood';
 import { PROGRAMS } from '../support/edge/programs';
 import { startService, stopServices } from '../support/edge/service';
 import { serialShown, SERVER_NAME } from '../support/edge/tls-caller';

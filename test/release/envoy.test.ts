@@ -6,7 +6,7 @@ import { startEnvoy, stopEnvoys, type Envoy } from '../support/edge/envoy';
 import { FILTER_COUNTERS, type EnvoyOptions, type EnvoyTls } from '../support/envoy-config';
 import { createAuthority, type Authority } from '../support/certificates';
 import { eventually } from '../support/edge/eventually';
-import { flood } from '../support/flood';
+import { flood } from '../support/edge/flood';
 import { pauseProcess } from '../support/pause-process';
 import { PROGRAMS } from '../support/edge/programs';
 import { startService, stopServices, type Service } from '../support/edge/service';

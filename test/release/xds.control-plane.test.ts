@@ -1,7 +1,7 @@
 import { startControlPlane, type ControlPlane } from '../support/edge/control-plane';
 import { freePort } from '../support/free-port';
 import { followServer, type XdsFollower } from '../support/edge/xds-follower';
-import { TYPE_URL } from '../support/edge/xds-server';
+import { TYPE_URL } from '../support/xds-messages';
 import { PROGRAMS } from '../support/edge/programs';
 
 const program = PROGRAMS.controlPlane();

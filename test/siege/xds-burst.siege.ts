@@ -2,7 +2,8 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expectFigure } from '../support/edge/figure';
 import { TYPESCRIPT_HOOK } from '../support/parse-in-typescript-worker';
-import { manyLimits, response, startAdsServer } from '../support/edge/xds-server';
+import { startAdsServer } from '../support/edge/xds-server';
+import { manyLimits, response } from '../support/xds-messages';
 
 const run = promisify(execFile);
 const MEASURE = require.resolve('../support/edge/measure-xds-burst');

@@ -14,7 +14,7 @@ export interface CertificateFiles {
 export interface Authority {
   readonly directory: string;
   readonly caFile: string;
-  /** Issues a certificate for these names; IPv4 addresses become address entries. It ends in a day, or did so. */
+  /** Issues a certificate for these names; IPv4 addresses become address entries. */
   issue(
     commonName: string,
     names?: readonly string[],
@@ -22,7 +22,11 @@ export interface Authority {
   ): CertificateFiles;
 }
 
-/** Makes an authority with elliptic keys and certificates that are valid for a day. */
+/** The first and the last moment of certificates: as late as two digits of a year tell (RFC 5280 §4.1.2.5.1). */
+const VALID = { from: '200101000000Z', to: '491231235959Z' };
+const EXPIRED = { ...VALID, to: '200201000000Z' };
+
+/** Makes an authority with elliptic keys and certificates. */
 export function createAuthority(name = 'test authority'): Authority {
   const directory = mkdtempSync(join(tmpdir(), 'weir-certificates-'));
   const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -52,7 +56,7 @@ export function createAuthority(name = 'test authority'): Authority {
         publicKey: own.publicKey,
         signer: keys.privateKey,
         extensions,
-        endsInDays: isExpired ? -1 : 1,
+        validity: isExpired ? EXPIRED : VALID,
       });
       const key = own.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
       return {
@@ -70,21 +74,19 @@ interface CertificateParts {
   readonly publicKey: KeyObject;
   readonly signer: KeyObject;
   readonly extensions: readonly Buffer[];
-  readonly endsInDays?: number;
+  readonly validity?: typeof VALID;
 }
 
 /** An X.509 version 3 certificate as PEM (RFC 5280). */
 function certificate(parts: CertificateParts): string {
-  const { subject, issuer, publicKey, signer, extensions, endsInDays = 1 } = parts;
+  const { subject, issuer, publicKey, signer, extensions, validity = VALID } = parts;
   const algorithm = sequence(oid('1.2.840.10045.4.3.2'));
-  const dayMs = 86_400_000;
-  const now = Date.now();
   const body = sequence(
     tagged(0xa0, integer(Buffer.from([2]))),
     integer(Buffer.concat([Buffer.from([1]), randomBytes(8)])),
     algorithm,
     distinguishedName(issuer),
-    sequence(utcTime(now - 2 * dayMs), utcTime(now + endsInDays * dayMs)),
+    sequence(utcTime(validity.from), utcTime(validity.to)),
     distinguishedName(subject),
     publicKey.export({ type: 'spki', format: 'der' }),
     ...(extensions.length === 0 ? [] : [tagged(0xa3, sequence(...extensions))]),
@@ -128,9 +130,8 @@ function distinguishedName(commonName: string): Buffer {
   return sequence(tagged(0x31, name));
 }
 
-function utcTime(ms: number): Buffer {
-  const text = new Date(ms).toISOString().replace(/[-:T]/g, '').slice(2, 14);
-  return tagged(0x17, Buffer.from(`${text}Z`));
+function utcTime(text: string): Buffer {
+  return tagged(0x17, Buffer.from(text));
 }
 
 function alternativeName(name: string): Buffer {

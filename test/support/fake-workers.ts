@@ -1,3 +1,4 @@
+import { interval, type Subscription } from 'rxjs';
 import type { FromWorker, ToWorker } from '../../src/app/workers/messages';
 import type { Fork, WorkerEnd } from '../../src/app/workers/pool/slot';
 
@@ -19,17 +20,20 @@ export function createFakeWorkers({ isAlive = false } = {}): {
   return {
     started,
     fork(worker, on) {
-      let beats: NodeJS.Timeout | undefined;
+      let beats: Subscription | undefined;
       const one: FakeWorker = {
         worker,
         received: [],
         signals: [],
         say(message) {
-          if (isAlive) beats ??= setInterval(on.message, 1_000, { kind: 'collected', id: 0 });
+          if (isAlive)
+            beats ??= interval(1_000).subscribe(() => {
+              on.message({ kind: 'collected', id: 0 });
+            });
           on.message(message);
         },
         end(end) {
-          clearInterval(beats);
+          beats?.unsubscribe();
           on.end({ code: null, signal: null, ...end });
         },
       };

@@ -1,16 +1,16 @@
 import { messageOf } from '../../src/fields/problem';
-import type { Subscription } from 'rxjs';
+import { filter, firstValueFrom, ReplaySubject } from 'rxjs';
 import {
   createDirectorySource,
   parseInProcess,
   type DirectorySourceOptions,
 } from '../../src/rule-sources/directory-source';
 import type { LoadResult } from '../../src/rule-sources/load-result';
+import type { Clock } from '../../src/core/ports';
 import type { ParseRules } from '../../src/rule-sources/loader/rule-loader';
 import { compileInSlices } from '../../src/core/rules/compile';
 import { dumpRules } from '../../src/core/rules/dump';
 import type { Rules } from '../../src/core/rules/rules';
-import { eventually } from './edge/eventually';
 
 export interface FollowedRules {
   readonly loads: readonly LoadResult<Rules>[];
@@ -22,14 +22,21 @@ export interface FollowedRules {
   stop(): void;
 }
 
+export interface FollowDeps {
+  readonly parse?: ParseRules;
+  /** Who changes files while they are read gives the real one: it tells the files that have just changed. */
+  readonly clock?: Clock;
+}
+
 /** Follows a directory of rule files with the watch alone: the poll is too slow to help. */
 export function followRules(
   options: Partial<DirectorySourceOptions>,
-  parse: ParseRules = parseInProcess,
+  { parse = parseInProcess, clock = () => 0 }: FollowDeps = {},
 ): FollowedRules {
   const loads: LoadResult<Rules>[] = [];
   const warnings: string[] = [];
-  const following: Subscription = createDirectorySource(
+  const loadSubject = new ReplaySubject<LoadResult<Rules>>(1);
+  const following = createDirectorySource(
     {
       root: '/does/not/exist',
       subdirectory: '',
@@ -41,19 +48,17 @@ export function followRules(
     },
     {
       compile: (domains) => compileInSlices(domains, 250),
-      clock: () => Date.now() / 1_000,
+      clock,
       warn: (message) => warnings.push(message),
       parse,
     },
-  ).loads$.subscribe((load) => loads.push(load));
-  const counted = (count: number) =>
-    eventually(
-      () => {
-        if (loads.length >= count) return;
-        throw new Error(`${String(loads.length)} of ${String(count)} loads`);
-      },
-      { withinMs: 30_000 },
-    );
+  ).loads$.subscribe((load) => {
+    loads.push(load);
+    loadSubject.next(load);
+  });
+  const counted = async (count: number) => {
+    await firstValueFrom(loadSubject.pipe(filter(() => loads.length >= count)));
+  };
   return {
     loads,
     warnings,

@@ -136,6 +136,7 @@ export async function startIdentity(
 ) {
   const place = await createStoreFile();
   const clock = { nowMs: 1_800_000_000_000 };
+  const monotonicMs = () => clock.nowMs;
   const { logger, lines } = createRecordingLogger();
   const store =
     otherStore ?? createEmbeddedStore({ nowMs: () => clock.nowMs, logger }, { file: place.file });
@@ -144,14 +145,13 @@ export async function startIdentity(
   const limits = createLimits(
     {
       decisions: fake.decisions,
-      monotonicMs: () => clock.nowMs,
+      monotonicMs,
       onFailure: () => {
         metrics.limiterFailure();
       },
     },
     { failure: 'allow', maxBlocked: 100, ...limitsOptions },
   );
-  const monotonicMs = () => performance.now();
   const service = createIdentityService(
     { store, jwt, limits, metrics, logger, monotonicMs, createRequestId: randomUUID },
     { ...DEFAULTS, limits: httpLimits(), ...options },

@@ -1,9 +1,10 @@
-import type { Service } from './edge/service';
-
 /** Counters and gauges of a service by name. */
 export async function readStatistics({
   debug,
-}: Pick<Service, 'debug'>): Promise<ReadonlyMap<string, number>> {
+}: {
+  /** The URL of the debug port. */
+  readonly debug: string;
+}): Promise<ReadonlyMap<string, number>> {
   const response = await fetch(`${debug}/stats?format=json`);
   const { counters, gauges } = (await response.json()) as Record<
     'counters' | 'gauges',

@@ -1,9 +1,13 @@
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
-import type { Service } from './edge/service';
 import { contentOf } from './secrets';
 
+/** A service that was started as a process. */
+interface Started {
+  readonly child: { readonly pid?: number | undefined };
+}
+
 /** The processes that a service has started: its workers, oldest first. */
-export function workersOf({ child }: Pick<Service, 'child'>): readonly number[] {
+export function workersOf({ child }: Started): readonly number[] {
   const pid = String(child.pid);
   return contentOf(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number);
 }

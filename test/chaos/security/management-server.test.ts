@@ -8,13 +8,8 @@ import {
   stopSmallServices,
   using,
 } from '../../support/edge/small-service';
-import {
-  deltaResponse,
-  response,
-  startAdsServer,
-  userLimit,
-  type AdsStream,
-} from '../../support/edge/xds-server';
+import { startAdsServer, type AdsStream } from '../../support/edge/xds-server';
+import { deltaResponse, response, userLimit } from '../../support/xds-messages';
 
 /** A management server that sends without end: decisions go on, and its rules stay. */
 

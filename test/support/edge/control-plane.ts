@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { eventually } from './eventually';
-import { oneAtATime } from '../one-at-a-time';
+import { oneAtATime } from './one-at-a-time';
 
 const SOURCE = join(__dirname, 'control-plane');
 const CACHE = join(__dirname, '../../../.cache/bin');

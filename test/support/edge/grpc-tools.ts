@@ -1,7 +1,7 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { oneAtATime } from '../one-at-a-time';
+import { oneAtATime } from './one-at-a-time';
 
 const CACHE = join(__dirname, '../../../.cache');
 /** Caddy takes minutes to compile. */

@@ -13,7 +13,7 @@ afterEach(() => {
 
 function start() {
   const { logger, lines } = createRecordingLogger();
-  const log = createOutageLog({ logger, monotonicMs: () => performance.now() });
+  const log = createOutageLog({ logger, monotonicMs: () => jest.now() });
   subscription = log.run$.subscribe();
   const said = () => lines.map(({ level, message, fields }) => ({ level, message, ...fields }));
   return { log, said };

@@ -6,11 +6,11 @@ import type { Steps } from '../../../src/core/steps';
 import { createDryCounters } from '../../../src/counters/dry-counters';
 import { findOver } from '../../../src/counters/find-over';
 import { createMemoryCounters } from '../../../src/counters/memory/create-memory-counters';
-import { increment } from '../../contract/counters.contract';
 import { budgetEntry, budgetGateOf } from '../../support/budget-arbitraries';
+import { increment, START_SECONDS } from '../../support/increments';
 import { runSteps } from '../../support/run-steps';
 
-const NOW = 1_795_240_200;
+const NOW = START_SECONDS;
 
 const ALGORITHMS = (['gcra', 'sliding_window'] as const).map((name) => {
   const definition = {

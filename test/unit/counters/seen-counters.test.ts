@@ -4,7 +4,7 @@ import type { Increment } from '../../../src/core/ports';
 import { planHoldBack, type ReadCounters } from '../../../src/counters/hold-back';
 import { stateName } from '../../../src/counters/seen-counters';
 import { budgetEntry, budgetGateOf } from '../../support/budget-arbitraries';
-import { batch, increment } from '../../support/increments';
+import { batch, increment, START_SECONDS } from '../../support/increments';
 
 const GATE = budgetGateOf({
   entries: [
@@ -23,8 +23,10 @@ const plain = (name: string): Increment => increment(name, 1);
 
 /** `b` holds 5 of 10. */
 const read = (...all: readonly Increment[]): ReadCounters => {
-  const nowSeconds = Math.floor(Date.now() / 1_000);
-  const unused = unusedBudget(GATE.budget, { micros: nowSeconds * 1_000_000, nowSeconds });
+  const unused = unusedBudget(GATE.budget, {
+    micros: START_SECONDS * 1_000_000,
+    nowSeconds: START_SECONDS,
+  });
   const states = all
     .filter(({ key }) => key === KEY)
     .map((each): [string, BudgetState] => {

@@ -6,8 +6,6 @@ import { createMemoryCounters } from '../../../src/counters/memory/create-memory
 import { createDecider, decisionOf } from '../../support/decider';
 import { descriptor, request } from '../../support/requests';
 import { rulesOf } from '../../support/rules';
-import { readCoreMs } from '../../support/edge/core-time';
-import { expectFigure } from '../../support/edge/figure';
 
 const NOW = 1_795_240_201.5;
 const policies: readonly OnStoreError[] = ['error', 'allow', 'deny', 'local'];
@@ -323,21 +321,4 @@ describe('with a store that reads before it adds', () => {
       [1, 1],
     ]);
   });
-});
-
-it('judges 40,000 descriptors of a store that reads first in time that grows with them', async () => {
-  const add = ({ increments }: CounterBatch): Promise<CounterReply> =>
-    Promise.resolve({ after: increments.map(() => 1), held: undefined, failures: undefined });
-  const millisOf = async (size: number): Promise<number> => {
-    const hit = setUp(add, { readFirst: true });
-    const descriptors = Array.from({ length: size }, (_, at) => `plain=${String(at)}`);
-    const startedMs = readCoreMs();
-    await hit(...descriptors);
-    return readCoreMs() - startedMs;
-  };
-  await millisOf(5_000);
-  const few = Math.min(await millisOf(5_000), await millisOf(5_000), await millisOf(5_000));
-  // A quadratic cost is 64 times as much.
-  const value = (await millisOf(40_000)) / few;
-  expectFigure({ name: 'cost of 8 times as many', value, unit: 'times', below: 24 });
 });

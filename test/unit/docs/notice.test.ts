@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -13,13 +12,6 @@ const packages = [...notice.matchAll(/^(\S+) (\d\S*): (.+)$/gm)].map(
 );
 
 describe('NOTICE', () => {
-  it('is what scripts/write-notice.mjs writes for the packages of today', () => {
-    execFileSync(process.execPath, ['scripts/write-notice.mjs', '--check'], {
-      cwd: ROOT,
-      stdio: 'pipe',
-    });
-  });
-
   it('names every dependency of package.json and nothing that only tests need', () => {
     const { dependencies, devDependencies } = JSON.parse(
       readFileSync(join(ROOT, 'package.json'), 'utf8'),

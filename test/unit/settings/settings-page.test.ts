@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { settingsHelp } from '../../../src/settings/settings-help';
 import { SUBJECTS } from '../../../src/settings/tables';
@@ -12,16 +11,6 @@ const ROOT = join(__dirname, '../../..');
 
 describe('the settings page', () => {
   const page = readFileSync(join(ROOT, 'docs/settings.md'), 'utf8');
-
-  it('is what scripts/write-settings-page.mjs writes for the tables of today', () => {
-    const options = { cwd: ROOT, encoding: 'utf8' } as const;
-    const printed = execFileSync(
-      process.execPath,
-      ['scripts/write-settings-page.mjs', '--print'],
-      options,
-    );
-    expect(printed).toBe(page);
-  });
 
   it('holds every name', () => {
     expect(names.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);

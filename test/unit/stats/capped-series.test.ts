@@ -4,7 +4,6 @@ import { IDLE_MS } from '../../../src/stats/capped-series';
 import { createChanges } from '../../../src/stats/changes';
 import { createRegistry } from '../../../src/stats/registry';
 import { SOME_LIMIT } from '../../support/rules';
-import { expectFigure } from '../../support/edge/figure';
 
 const lineOf = (metric: string): DescriptorStats => ({
   limit: SOME_LIMIT,
@@ -112,15 +111,11 @@ describe('a bounded number of series', () => {
     expect(registry.rules.size).toBe(1);
   });
 
-  it('looks at the beginning of an overlong name only, however often it comes', () => {
+  it('takes an overlong name for the beginning of it, however often it comes', () => {
     const { registry } = setUp(10);
     const metric = `shop.${'1.1.1.1 '.repeat(60_000)}`;
-    // Cleaned in full it took some 20 ms each time.
     const first = registry.rules.of(metric);
-    const before = process.cpuUsage();
     for (let i = 0; i < 1_000; i += 1) expect(registry.rules.of(metric) === first).toBe(true);
-    const value = process.cpuUsage(before).user / 1_000;
-    expectFigure({ name: 'CPU of 1,000 looks', value, unit: 'ms', below: 2_000 });
     expect(first.path).toHaveLength(2_048);
   });
 

@@ -1,10 +1,9 @@
-import { lastValueFrom, toArray } from 'rxjs';
+import { lastValueFrom, tap, toArray } from 'rxjs';
 import { type Change, createChanges } from '../../../src/stats/changes';
-import { createPushOutput } from '../../../src/stats/push-output';
+import { createPushOutput, type Flush } from '../../../src/stats/push-output';
 import { createRegistry } from '../../../src/stats/registry';
 import { createPlainNaming } from '../../../src/stats/naming';
 import { statsdLines } from '../../../src/stats/statsd/create-statsd';
-import { eventually } from '../../support/edge/eventually';
 import { createRecordingSink } from '../../support/recording-sink';
 
 const plainLines = (change: Change) => statsdLines(change, createPlainNaming());
@@ -40,12 +39,11 @@ describe('createPushOutput', () => {
 
   it('emits how each flush went, and sends later what a sink that is away refused', async () => {
     const { registry, output, seen, sent } = setUp(1, (send) => send < 3);
-    const run = lastValueFrom(output.run$.pipe(toArray()));
-    registry.count('hits', 2);
-    await eventually(() => {
-      expect(sent).toEqual(['hits:2|c']);
+    const endsWhenTaken = tap(({ lines }: Flush) => {
+      if (lines > 0) output.close();
     });
-    output.close();
+    const run = lastValueFrom(output.run$.pipe(endsWhenTaken, toArray()));
+    registry.count('hits', 2);
     const flushes = (await run).filter(({ lines, error }) => lines > 0 || error !== undefined);
     expect(flushes.map(({ lines, error }) => error?.message ?? lines)).toEqual([
       'refused',
@@ -53,6 +51,7 @@ describe('createPushOutput', () => {
       'refused',
       1,
     ]);
+    expect(sent).toEqual(['hits:2|c']);
     expect(seen.sends).toBe(4);
   });
 });

@@ -1,9 +1,9 @@
 import { PassThrough, Writable } from 'node:stream';
-import { lastValueFrom } from 'rxjs';
+import { filter, firstValueFrom, lastValueFrom, Subject, tap } from 'rxjs';
 import { createStatsLog } from '../../../src/stats/stats-log';
 import { createPlainNaming } from '../../../src/stats/naming';
 import { createRegistry } from '../../../src/stats/registry';
-import { eventually } from '../../support/edge/eventually';
+import type { Flush } from '../../../src/stats/push-output';
 
 const now = () => new Date(Date.UTC(2026, 0, 2, 3, 4, 5, 6));
 const TIME = 'time="2026-01-02T03:04:05.006Z"';
@@ -14,10 +14,13 @@ function setUp(out: Writable, { flushIntervalMs = 3_600_000, lastFlushWithinMs =
     { registry, out, now, naming: createPlainNaming() },
     { flushIntervalMs, lastFlushWithinMs },
   );
+  const flushSubject = new Subject<Flush>();
   return {
     registry,
     output,
-    run: lastValueFrom(output.run$, { defaultValue: undefined }),
+    run: lastValueFrom(output.run$.pipe(tap(flushSubject)), { defaultValue: undefined }),
+    /** Waits for the end of the next flush that writes something. */
+    flushed: () => firstValueFrom(flushSubject.pipe(filter(({ lines }) => lines > 0))),
   };
 }
 
@@ -45,20 +48,18 @@ describe('createStatsLog', () => {
 
   it('writes at each flush what came since, and a gauge only when it moved', async () => {
     const out = new PassThrough({ encoding: 'utf8' });
-    const { registry, output, run } = setUp(out, { flushIntervalMs: 1 });
+    const { registry, output, run, flushed } = setUp(out, { flushIntervalMs: 1 });
     let written = '';
     out.on('data', (text: string) => (written += text));
     let open = 1;
     registry.gauge('open', () => open);
     registry.count('hits', 1);
-    await eventually(() => {
-      expect(written).toContain('total=1');
-    });
+    await flushed();
+    expect(written).toContain('total=1');
     open = 2;
     registry.count('hits', 2);
-    await eventually(() => {
-      expect(written).toContain('name=hits delta=2 total=3');
-    });
+    await flushed();
+    expect(written).toContain('name=hits delta=2 total=3');
     output.close();
     await run;
     expect(written.match(/name=open value=/g)).toHaveLength(2);

@@ -1,6 +1,6 @@
-import { setImmediate as turn } from 'node:timers/promises';
-import type { PendingRequest } from '../../../src/core/ports';
-import { createRequestSource } from '../../../src/transport/request-source';
+import { promisify } from 'node:util';
+import type { PendingRequest, Responder } from '../../../src/core/ports';
+import { createRequestBatches, createRequestSource } from '../../../src/transport/request-source';
 import { recordingResponder } from '../../support/recording-responder';
 import { request } from '../../support/requests';
 
@@ -14,6 +14,8 @@ function pendingRequestsOf(count: number) {
   return { responder, pendingRequests };
 }
 
+/** Lets the turn of the event loop end. */
+const turn = promisify(setImmediate);
 const DRAINING = expect.objectContaining({ code: 'draining' }) as unknown;
 
 describe('a source of questions', () => {
@@ -69,5 +71,23 @@ describe('a source of questions', () => {
     first.unsubscribe();
     source.requests$.subscribe({ error: (error: unknown) => errors.push(error) });
     expect(errors).toHaveLength(1);
+  });
+});
+
+describe('a source of batches', () => {
+  it('answers `draining` when nobody takes questions', () => {
+    const answers: [number, string][] = [];
+    const responder: Responder = {
+      answer: (callId, answer) => {
+        answers.push([callId, answer.kind === 'failure' ? answer.code : 'decision']);
+        return true;
+      },
+    };
+    const request = { domain: '', descriptors: [], hitsAddend: 0 };
+    createRequestBatches().ask([7, 8].map((callId) => ({ request, responder, callId })));
+    expect(answers).toEqual([
+      [7, 'draining'],
+      [8, 'draining'],
+    ]);
   });
 });

@@ -31,7 +31,7 @@ function start() {
   jest.spyOn(process.stdout, 'write').mockImplementation(write);
   const registry = createRegistry();
   const { logger, lines } = createRecordingLogger();
-  const outages = createOutageLog({ logger, monotonicMs: () => performance.now() });
+  const outages = createOutageLog({ logger, monotonicMs: () => jest.now() });
   const rules = createSnapshot(undefined);
   const limits = httpLimits();
   const rulesVersion = () => undefined;

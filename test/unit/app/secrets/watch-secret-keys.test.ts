@@ -4,7 +4,6 @@ import { createIdsInUse } from '../../../../src/app/secrets/ids-in-use';
 import type { Claim } from '../../../../src/counters/redis/claim';
 import { parseSecretKeys } from '../../../../src/platform/secret-keys/parse-secret-keys';
 import { createRegistry } from '../../../../src/stats/registry';
-import { eventually } from '../../../support/edge/eventually';
 import { createRecordingLogger } from '../../../support/recording-logger';
 import {
   createTokens,
@@ -12,6 +11,9 @@ import {
   secretRules,
   TWO_KEYS,
 } from '../../../support/secret-rules';
+
+beforeEach(() => jest.useFakeTimers());
+afterEach(() => jest.useRealTimers());
 
 const MISMATCH = 'ratelimit.service.secret_key_mismatch';
 const RULES = `
@@ -68,9 +70,9 @@ function start(store: Map<string, string> | undefined, keysText = TWO_KEYS) {
       held.next(map);
     },
     /** Looks once more and waits for the end of it. */
-    async look(done: () => void) {
+    async look() {
       connected$.next(true);
-      await eventually(done);
+      await jest.advanceTimersByTimeAsync(0);
     },
     at(seconds: number) {
       clock = seconds;
@@ -87,9 +89,8 @@ const others = () => new Map([['p:weir:key:2', 'another']]);
 it('writes a text for each key, from which nobody learns the key, with a time to live', async () => {
   const store = new Map<string, string>();
   const one = start(store);
-  await one.look(() => {
-    expect(one.claims).toHaveLength(2);
-  });
+  await one.look();
+  expect(one.claims).toHaveLength(2);
   expect([...store.keys()]).toEqual(['p:weir:key:1', 'p:weir:key:2']);
   for (const text of store.values()) expect(text).toMatch(/^[0-9a-f]{16}$/);
   expect(one.claims.map(({ ttlSeconds }) => ttlSeconds)).toEqual([600, 600]);
@@ -99,30 +100,26 @@ it('writes a text for each key, from which nobody learns the key, with a time to
 
 it('disagrees while it has never agreed, and agrees again with the right keys', async () => {
   const one = start(others());
-  await one.look(() => {
-    expect(one.watch.agrees.current).toBe(false);
-  });
+  await one.look();
+  expect(one.watch.agrees.current).toBe(false);
   expect(one.gauge()).toBe(1);
   expect(one.lines.filter(({ level }) => level === 'error')).toMatchObject([
     { fields: { ids: '2' } },
   ]);
   one.use(new Map());
-  await one.look(() => {
-    expect(one.watch.agrees.current).toBe(true);
-  });
+  await one.look();
+  expect(one.watch.agrees.current).toBe(true);
   expect(one.gauge()).toBe(0);
   one.stop();
 });
 
 it('goes on agreeing after another instance came first with other keys, and says so', async () => {
   const one = start(new Map());
-  await one.look(() => {
-    expect(one.claims).toHaveLength(2);
-  });
+  await one.look();
+  expect(one.claims).toHaveLength(2);
   one.use(others());
-  await one.look(() => {
-    expect(one.gauge()).toBe(1);
-  });
+  await one.look();
+  expect(one.gauge()).toBe(1);
   expect(one.watch.agrees.current).toBe(true);
   expect(one.lines.some(({ level }) => level === 'error')).toBe(true);
   one.stop();
@@ -130,9 +127,8 @@ it('goes on agreeing after another instance came first with other keys, and says
 
 it('knows nothing new while the store is away', async () => {
   const one = start(undefined);
-  await one.look(() => {
-    expect(one.lines.some(({ level }) => level === 'debug')).toBe(true);
-  });
+  await one.look();
+  expect(one.lines.some(({ level }) => level === 'debug')).toBe(true);
   expect([one.gauge(), one.watch.agrees.current]).toEqual([0, true]);
   one.stop();
 });
@@ -141,13 +137,11 @@ it('says which keys are in use when that changes', async () => {
   const one = start(new Map());
   const told = () =>
     one.lines.filter(({ level }) => level === 'info').map(({ fields }) => fields['ids']);
-  await one.look(() => {
-    expect(told()).toEqual(['1, 2']);
-  });
+  await one.look();
+  expect(told()).toEqual(['1, 2']);
   one.at(ROTATION_SECONDS + 86_400);
-  await one.look(() => {
-    expect(told()).toEqual(['1, 2', '2']);
-  });
+  await one.look();
+  expect(told()).toEqual(['1, 2', '2']);
   one.stop();
 });
 

@@ -14,7 +14,7 @@ afterEach(() => {
 
 function start() {
   const { logger, lines } = createRecordingLogger();
-  const outages = createOutageLog({ logger, monotonicMs: () => performance.now() });
+  const outages = createOutageLog({ logger, monotonicMs: () => jest.now() });
   subscription = outages.run$.subscribe();
   return { logger, outages, lines };
 }

@@ -20,7 +20,7 @@ function ruleFrom(key: string): LimitsFromRule {
 }
 
 it('what is wrong with a hash of which nobody asks any more ends when it is forgotten', async () => {
-  const monotonicMs = () => performance.now();
+  const monotonicMs = () => jest.now();
   const outages = createOutageLog({ logger: createRecordingLogger().logger, monotonicMs });
   const limits = openLimitsFrom({
     store: { readFields: () => Promise.reject(new Error('away')) },

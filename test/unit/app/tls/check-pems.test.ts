@@ -23,7 +23,7 @@ describe('checkPems', () => {
   it('says for which names a good certificate is, and until when', () => {
     const { names, validTo } = checkPems({ ...good, clientCa: ca });
     expect(names).toBe('DNS:rls.test');
-    expect(Date.parse(validTo)).toBeGreaterThan(Date.now());
+    expect(validTo).toBe('Dec 31 23:59:59 2049 GMT');
     const nameless = { ...good, certificate: read(other.certFile), key: read(other.keyFile) };
     expect(checkPems(nameless).names).toBe('CN=two');
   });

@@ -1,3 +1,4 @@
+import { concatMap, firstValueFrom, throwError, timer } from 'rxjs';
 import {
   createKeptConnection,
   type OpenConnection,
@@ -12,15 +13,12 @@ async function attemptsWith(timeoutMs: number): Promise<readonly number[]> {
   const kept = createKeptConnection<OpenConnection>(
     {
       store: 'r1:6379',
-      monotonicMs: () => performance.now(),
+      monotonicMs: () => jest.now(),
       random: () => 0.5,
       open(attemptMs) {
         attempts.push(attemptMs);
-        return new Promise((_, reject) =>
-          setTimeout(() => {
-            reject(new Error('no answer in time'));
-          }, attemptMs),
-        );
+        const noAnswer = () => new Error('no answer in time');
+        return firstValueFrom(timer(attemptMs).pipe(concatMap(() => throwError(noAnswer))));
       },
       onOpen: () => undefined,
       onAway: () => undefined,

@@ -1,4 +1,4 @@
-import { Subscription } from 'rxjs';
+import { firstValueFrom, Subscription, timer } from 'rxjs';
 import {
   createLimitsFrom,
   type LimitsFromEvent,
@@ -38,7 +38,7 @@ function setUp(bounds?: KnownLimitsBounds) {
           ? Promise.reject(new Error('away'))
           : Promise.resolve(fields.map((field) => hash.get(field) ?? null));
       },
-      monotonicMs: () => performance.now(),
+      monotonicMs: () => jest.now(),
       statistics: { count: (name, by) => statistics.set(name, (statistics.get(name) ?? 0) + by) },
       onEvent: (event) => events.push(event),
     },
@@ -124,7 +124,7 @@ it.each([1_000, 2_000, 3_000, 10_000])(
     const limits = createLimitsFrom({
       readFields: async (_hash, fields) => {
         const text = String(nowMs);
-        await new Promise((resolve) => setTimeout(resolve, 50));
+        await firstValueFrom(timer(50));
         return fields.map(() => text);
       },
       // Timers of Node fire up to a millisecond before performance.now() says so.

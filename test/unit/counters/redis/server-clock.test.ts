@@ -6,7 +6,7 @@ const START_SECONDS = 1_700_000_000;
 
 let subscription = Subscription.EMPTY;
 let clock: ServerClock | undefined;
-beforeEach(() => jest.useFakeTimers());
+beforeEach(() => jest.useFakeTimers({ now: START_SECONDS * 1_000 }));
 afterEach(() => {
   clock?.close();
   subscription.unsubscribe();
@@ -19,11 +19,11 @@ function start() {
   const differences: number[] = [];
   let asked = 0;
   const server = { ahead: 0, answers: true };
-  const now = () => START_SECONDS + performance.now() / 1_000;
+  const now = () => jest.now() / 1_000;
   clock = createServerClock({
     store: 'r:1',
     clock: now,
-    monotonicMs: () => performance.now(),
+    monotonicMs: () => jest.now(),
     random: () => 0.5,
     onEvent: (event) => events.push(event),
     onDifference: (seconds) => differences.push(seconds),

@@ -66,16 +66,6 @@ describe('reading a directory that settles', () => {
     expect(settled?.isDoubtful).toBe(true);
   });
 
-  it('waits until a change is older than the tick that stamps files', async () => {
-    const settled = await read(
-      () => undefined,
-      undefined,
-      () => Date.now() / 1_000,
-    );
-    expect(Date.now() / 1_000 - (settled?.survey.changedAtSeconds ?? 0)).toBeGreaterThan(0.019);
-    expect(settled?.isDoubtful).toBe(false);
-  });
-
   it('is in doubt while the clock says that a file changes this very moment', async () => {
     const { survey } = (await read(() => undefined)) ?? {};
     const settled = await read(

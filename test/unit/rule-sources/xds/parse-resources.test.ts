@@ -13,7 +13,7 @@ import { dumpRules } from '../../../../src/core/rules/dump';
 import { loadProtos } from '../../../../src/platform/proto-files';
 import { writtenBudgets } from '../../../support/budget-rules';
 import { parseText } from '../../../support/rule-texts';
-import { toResource } from '../../../support/edge/xds-server';
+import { toResource } from '../../../support/xds-messages';
 
 const parseResources = createParseResources();
 const any = loadProtos(['envoy/service/discovery/v3/ads.proto'])['google.protobuf.Any'];

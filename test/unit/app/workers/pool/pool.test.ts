@@ -34,7 +34,7 @@ function start() {
       fork,
       registry,
       logger,
-      monotonicMs: () => Date.now(),
+      monotonicMs: () => jest.now(),
       loads$: loadsSubject,
       definitionsOf: (rules) => definitions.get(rules) ?? [],
       writeLog: () => undefined,

@@ -13,7 +13,7 @@ const LOOK_MS = 2_000;
 /** So many workers, each with connections that it tells when it is asked. */
 function start(held: number[], logger: Logger = silentLogger) {
   const { fork, started } = createFakeWorkers();
-  const monotonicMs = () => Date.now();
+  const monotonicMs = () => jest.now();
   const slots = held.map((_, i) =>
     createSlot(
       i + 1,

@@ -1,4 +1,4 @@
-import type { Envoy, EnvoyAnswer } from './edge/envoy';
+import type { Envoy, EnvoyAnswer } from './envoy';
 
 /** Keeps `width` requests open until told to stop; answers what they got. */
 export function flood(

@@ -1,4 +1,5 @@
 import { readCoreMs } from '../support/edge/core-time';
+import type { JudgeCost } from '../fuzz/fuzz';
 
 /** Costs of executions, each divided by the bytes of its input. */
 export interface Costs {
@@ -17,6 +18,14 @@ const MIN_MS = 100;
 /** Times the median per byte: sessions of different kinds differ by 10, quadratic work in 64 KiB by thousands. */
 const MOST_TIMES_MEDIAN = 100;
 const REPEATS = 3;
+
+/** Judges executions by those before them. */
+export function createJudgeCost(): JudgeCost {
+  const costs = createCosts();
+  return (bytes, run) => {
+    judgeCost(costs, bytes, run);
+  };
+}
 
 /** Runs an execution; throws when it costs far more for each byte than others do, and does so again each time. */
 export function judgeCost(costs: Costs, bytes: number, run: () => void): void {

@@ -1,15 +1,22 @@
-import { eventually } from '../../../support/edge/eventually';
-import { frame } from '../../wire/grpc/grpc-caller';
-import { OK } from '../../../support/transport-harness';
+import { eventually } from '../support/edge/eventually';
+import { frame } from '../unit/wire/grpc/grpc-caller';
+import { OK } from '../support/transport-harness';
 import {
   HALF_CLOSED_MS,
   KEEPALIVE_MS,
   KEEPALIVE_TIMEOUT_MS,
   PREFACE_MS,
   SETTINGS_ACK_MS,
-} from '../../../../src/transport/grpc/wire/limits';
-import { FrameType, HELLO, HELLO_WITHOUT_ACK, SHOULD_RATE_LIMIT, WATCH, call } from './raw-caller';
-import { startWire } from './wire-service';
+} from '../../src/transport/grpc/wire/limits';
+import {
+  FrameType,
+  HELLO,
+  HELLO_WITHOUT_ACK,
+  SHOULD_RATE_LIMIT,
+  WATCH,
+  call,
+} from '../support/edge/raw-caller';
+import { startWire } from '../support/edge/wire-service';
 
 const EMPTY = Buffer.alloc(0);
 const LAST_OF_ALL = 0x7fff_ffff;

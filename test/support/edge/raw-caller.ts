@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
-import { encodeStatelessBlock } from '../../../../src/wire/http2/hpack/encoder';
-import { frame, message } from '../../wire/grpc/grpc-caller';
+import { encodeStatelessBlock } from '../../../src/wire/http2/hpack/encoder';
+import { frame, message } from '../../unit/wire/grpc/grpc-caller';
 
 export const SHOULD_RATE_LIMIT = '/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit';
 export const WATCH = '/grpc.health.v1.Health/Watch';

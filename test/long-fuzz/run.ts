@@ -1,9 +1,10 @@
 /** `npm run fuzz -- --minutes N`: all targets in turns; ends with exit code 1 after a finding. docs/fuzzing.md. */
 import { parseArgs } from 'node:util';
-import { createTargets } from './targets';
-import { createBatchStats, execute, Finding, type BatchStats } from './fuzz';
-import { seedOf } from './random';
-import type { Target } from './target';
+import { createTargets } from '../fuzz/targets';
+import { createBatchStats, execute, Finding, type BatchStats } from '../fuzz/fuzz';
+import { createJudgeCost } from './cost';
+import { seedOf } from '../fuzz/random';
+import type { Target } from '../fuzz/target';
 
 /** Findings of one kind repeat; so many are enough to work on. */
 const MOST_FINDINGS = 20;
@@ -44,7 +45,7 @@ function tryOne(target: Target, seed: number, batchStats: BatchStats, input?: Bu
 function runFor(minutes: number, run: number): void {
   const startedAt = performance.now();
   const until = startedAt + minutes * 60_000;
-  const tallies = new Map(targets.map((target) => [target, createBatchStats()]));
+  const tallies = new Map(targets.map((target) => [target, createBatchStats(createJudgeCost())]));
   let reportAt = startedAt;
   while (performance.now() < until && findings < MOST_FINDINGS) {
     for (const [target, batchStats] of tallies) {
@@ -77,7 +78,7 @@ if (values.seed === undefined) {
 } else {
   const input = values.input === undefined ? undefined : Buffer.from(values.input, 'hex');
   for (const target of targets) {
-    tryOne(target, Number(values.seed), createBatchStats(), input);
+    tryOne(target, Number(values.seed), createBatchStats(createJudgeCost()), input);
   }
 }
 console.log(`${String(findings)} findings`);

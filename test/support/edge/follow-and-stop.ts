@@ -1,7 +1,7 @@
-import { followRules } from './followed-rules';
+import { followFiles } from './follow-files';
 
 /** A process of its own: follows the rules under its argument, stops after two loads, and must then end by itself. */
-const followed = followRules({ root: process.argv[2] ?? '' });
+const followed = followFiles({ root: process.argv[2] ?? '' });
 void followed
   .loaded(1)
   .then(() => {

@@ -1,15 +1,9 @@
-import type { Responder } from '../../../../src/core/ports';
-import { createRequestBatches } from '../../../../src/transport/request-source';
-import type { Answer } from '../../../../src/core/ports';
-import {
-  BLOCKED_MS,
-  MAX_UNREAD_BYTES,
-  PAUSE_BYTES,
-} from '../../../../src/transport/grpc/wire/limits';
-import { OK } from '../../../support/transport-harness';
-import { eventually } from '../../../support/edge/eventually';
-import { FrameType, HELLO, SHOULD_RATE_LIMIT, call } from './raw-caller';
-import { startWire } from './wire-service';
+import type { Answer } from '../../src/core/ports';
+import { BLOCKED_MS, MAX_UNREAD_BYTES, PAUSE_BYTES } from '../../src/transport/grpc/wire/limits';
+import { OK } from '../support/transport-harness';
+import { eventually } from '../support/edge/eventually';
+import { FrameType, HELLO, SHOULD_RATE_LIMIT, call } from '../support/edge/raw-caller';
+import { startWire } from '../support/edge/wire-service';
 
 const EMPTY = Buffer.alloc(0);
 
@@ -141,21 +135,5 @@ describe('the flow of the wire transport', () => {
     await service.transport.close(0);
     service.transport.requests$.subscribe({ complete: () => ends.push('complete') });
     expect(ends).toEqual(['Error: requests$ has a subscriber already', 'complete']);
-  });
-
-  it('answers `draining` when nobody takes questions', () => {
-    const answers: [number, string][] = [];
-    const responder: Responder = {
-      answer: (callId, answer) => {
-        answers.push([callId, answer.kind === 'failure' ? answer.code : 'decision']);
-        return true;
-      },
-    };
-    const request = { domain: '', descriptors: [], hitsAddend: 0 };
-    createRequestBatches().ask([7, 8].map((callId) => ({ request, responder, callId })));
-    expect(answers).toEqual([
-      [7, 'draining'],
-      [8, 'draining'],
-    ]);
   });
 });

@@ -1,4 +1,4 @@
-import { readCoreMs, startStopwatch } from '../../support/edge/core-time';
+import { readCoreMs, startStopwatch } from '../support/edge/core-time';
 
 const WORK_MS = 50;
 

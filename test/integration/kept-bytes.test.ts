@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-const SUPPORT = join(__dirname, '../../support');
+const SUPPORT = join(__dirname, '../support');
 
 async function measured(script: string): Promise<string> {
   const { stdout } = await promisify(execFile)(process.execPath, [

@@ -1,8 +1,8 @@
-import type { Http2Failure } from '../../../../src/wire/http2/api';
-import type { ByteBudget } from '../../../../src/platform/byte-budget';
-import { createWireTransport } from '../../../../src/transport/grpc/wire/transport';
-import { startTransport, type Script } from '../../../support/transport-harness';
-import type { GrpcTransportOptions } from '../../../../src/transport/grpc/options';
+import type { Http2Failure } from '../../../src/wire/http2/api';
+import type { ByteBudget } from '../../../src/platform/byte-budget';
+import { createWireTransport } from '../../../src/transport/grpc/wire/transport';
+import { startTransport, type Script } from '../transport-harness';
+import type { GrpcTransportOptions } from '../../../src/transport/grpc/options';
 import { createRawCaller } from './raw-caller';
 
 /** A transport on loopback whose clock the test alone moves; the timers are real and look at that clock. */

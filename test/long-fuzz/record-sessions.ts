@@ -14,7 +14,7 @@ import { freePort } from '../support/free-port';
 import { run } from '../support/edge/grpc-tools';
 import { startService, stopServices } from '../support/edge/service';
 import { envoyConfig } from './envoy-config';
-import { formatSession } from './sessions';
+import { formatSession } from '../fuzz/sessions';
 
 const LARGEST_SESSION = 4096;
 const REQUEST = {

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseInWorker } from '../../../../src/rule-sources/loader/parse-in-worker';
+import { parseInWorker } from '../../src/rule-sources/loader/parse-in-worker';
 
 let directory: string;
 beforeEach(() => {

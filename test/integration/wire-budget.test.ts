@@ -1,10 +1,10 @@
-import { ByteBudget, type ByteHolder } from '../../../../src/platform/byte-budget';
-import { OK } from '../../../support/transport-harness';
-import { eventually } from '../../../support/edge/eventually';
-import { createHpackDecoder, decodeBlock } from '../../../../src/wire/http2/hpack/decoder';
-import { frame, message } from '../../wire/grpc/grpc-caller';
-import { FrameType, HELLO, SHOULD_RATE_LIMIT, call } from './raw-caller';
-import { startWire } from './wire-service';
+import { ByteBudget, type ByteHolder } from '../../src/platform/byte-budget';
+import { OK } from '../support/transport-harness';
+import { eventually } from '../support/edge/eventually';
+import { createHpackDecoder, decodeBlock } from '../../src/wire/http2/hpack/decoder';
+import { frame, message } from '../unit/wire/grpc/grpc-caller';
+import { FrameType, HELLO, SHOULD_RATE_LIMIT, call } from '../support/edge/raw-caller';
+import { startWire } from '../support/edge/wire-service';
 
 const EMPTY = Buffer.alloc(0);
 const REFLECTION = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo';

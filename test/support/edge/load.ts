@@ -1,5 +1,5 @@
-import { createTestClient, type CallResult } from './edge/grpc-client';
-import type { Service } from './edge/service';
+import { createTestClient, type CallResult } from './grpc-client';
+import type { Service } from './service';
 
 /** Calls that go on until `stop`. */
 export interface Load {

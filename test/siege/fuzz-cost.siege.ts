@@ -1,5 +1,7 @@
 import { readCoreMs } from '../support/edge/core-time';
-import { createCosts, judgeCost } from './cost';
+import { FUZZ_OCTETS, FUZZ_RUN, fuzzBytes } from '../fuzz/fuzz';
+import { createTargets } from '../fuzz/targets';
+import { createCosts, createJudgeCost, judgeCost } from '../long-fuzz/cost';
 
 /** Works for so long, however long others have the core meanwhile. */
 function work(ms: number): void {
@@ -38,3 +40,13 @@ describe('the judge of costs', () => {
     });
   });
 });
+
+/** The run of `npm test` once more, beside a clock. */
+it.each(createTargets().map(({ target, share }) => [target.name, target, share] as const))(
+  'no input of %s costs far more for each byte than others',
+  (_name, target, share) => {
+    const { executions } = fuzzBytes(target, FUZZ_RUN, FUZZ_OCTETS * share, createJudgeCost());
+    expect(executions).toBeGreaterThan(100);
+  },
+  120_000,
+);

@@ -1,12 +1,12 @@
 import { X509Certificate } from 'node:crypto';
 import { copyFileSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { createCertificates } from '../../../../src/app/tls/create-certificates';
-import { createRegistry } from '../../../../src/stats/registry';
-import { createAuthority } from '../../../support/certificates';
-import { eventually } from '../../../support/edge/eventually';
-import { createRecordingLogger } from '../../../support/recording-logger';
-import { silentLogger } from '../../../support/silent-logger';
+import { createCertificates } from '../../src/app/tls/create-certificates';
+import { createRegistry } from '../../src/stats/registry';
+import { createAuthority } from '../support/certificates';
+import { eventually } from '../support/edge/eventually';
+import { createRecordingLogger } from '../support/recording-logger';
+import { silentLogger } from '../support/silent-logger';
 
 const END = 'ratelimit.service.certificate_end_seconds';
 
