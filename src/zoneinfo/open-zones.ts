@@ -77,7 +77,7 @@ export function openZones(options: ZonesOptions): Zones {
   };
 }
 
-/** A zone that can be used; what else lies there is no zone, and is told by nobody. */
+/** Whether a zone of this name can be used. What else lies there is no zone, and is not logged. */
 function hasZone({ read }: ZoneFiles, name: string): boolean {
   try {
     return read(name) !== undefined;

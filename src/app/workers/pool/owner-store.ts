@@ -18,7 +18,7 @@ interface OwnCounters extends CounterStore {
 /**
  * The counters as the owner of several workers reads and changes them for the operator API, over one connection of its own.
  * Its local cache stays empty: it is there so that changes are published to those of the workers, and of other instances.
- * Undefined: nobody needs it.
+ * Undefined: ADMIN_API=off, and there are neither secret keys nor time zones to compare in Redis.
  */
 export function createOwnerStore(
   settings: Settings,
