@@ -4,7 +4,7 @@ import { errorCode } from './errors';
 const READER_GONE = 141;
 
 /**
- * Ends a command that prints when nobody reads its output any more (`… | head -1`), without a word, as other commands end. Services do
+ * Ends a command that prints when its output is read no more (`… | head -1`), without a word, as other commands end. Services do
  * not: what they print is a greeting.
  */
 export function endWithReader({ stdout, exit }: Pick<NodeJS.Process, 'stdout' | 'exit'>): void {
