@@ -68,9 +68,10 @@ export class RollingCounters {
   /** Whether a clock that was wrong has written it: it is mended also where the ask changes nothing. */
   #isMended(counter: RollingCounter, gate: Gate<CounterState>, nowSeconds: number): boolean {
     const ticks = tickAt(nowSeconds, gate.tickMicros) - counter.tick;
-    const isMended = gate.kind.isAstray(gate, keptState(counter), ticks);
-    if (isMended) this.#onMended();
-    return isMended;
+    // What was written in the past is not astray, so that the usual counter costs no more than this.
+    if (ticks >= 0 || !gate.kind.isAstray(gate, keptState(counter), ticks)) return false;
+    this.#onMended();
+    return true;
   }
 
   /** Hits in use, where the counter stands, and the seconds for which it is kept; undefined when there is none. */
