@@ -17,11 +17,11 @@ export function assembleAlone(start: Start): App & { readonly storeName: string 
   const deps = { clock: systemClock, monotonicMs, random: Math.random, logger };
   const store = chooseCounters(settings, { ...deps, statistics: registry });
   const outages = createOutageLog(deps);
-  const { find: findZone, origins } = openTimeZones(settings, outages);
-  logStart(start, { counters: store.description, timeZones: describeTimeZones(origins) });
+  const zones = openTimeZones(settings, outages);
+  logStart(start, { counters: store.description, timeZones: describeTimeZones(zones.origins) });
   const secretKeys = createSecretKeys(settings.secrets.keysFile, { ...deps, statistics: registry });
   const { tokens } = secretKeys;
-  const loads$ = ruleLoads(settings, { ...deps, outages, tokens, findZone });
+  const loads$ = ruleLoads(settings, { ...deps, outages, tokens, zones });
   const tracing = startTracing(settings, { ...deps, statistics: registry, outages });
   const app = createApp(settings, {
     ...deps,

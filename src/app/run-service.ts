@@ -8,6 +8,7 @@ import { runToCompletion } from './actor';
 import { banner } from './process/banner';
 import { parseCommandLine, USAGE } from './process/command-line';
 import { packageVersion } from '../platform/package-version';
+import { endWithReader } from '../platform/end-with-reader';
 import { failStart, runProcess } from './process/run-process';
 import { checkClientFiles } from './tls/check-client-files';
 import { workerPlace } from './workers/messages';
@@ -39,6 +40,7 @@ export async function runService(
 ): Promise<void> {
   const { argv, stdout, stderr } = process;
   const command = parseCommandLine(argv.slice(2), given);
+  if (command.kind !== 'serve') endWithReader(process);
   switch (command.kind) {
     case 'help':
       stdout.write(lazyRoles.help().helpText());

@@ -1,8 +1,10 @@
 #!/usr/bin/env node
 import '../platform/compile-cache';
 import { runClient } from '../cli/run';
+import { endWithReader } from '../platform/end-with-reader';
 import { hushServerNameWarning } from '../platform/server-name';
 
+endWithReader(process);
 hushServerNameWarning(process);
 
 void runClient(process.argv.slice(2)).then(({ exitCode, stdout, stderr }) => {

@@ -1,11 +1,14 @@
 #!/usr/bin/env node
 import '../platform/compile-cache';
 import { checkDeployment } from '../deployment/check-deployment';
+import { endWithReader } from '../platform/end-with-reader';
 import { checkRules } from '../rule-sources/check/check-rules';
 import { readSource } from '../rule-sources/read-source';
 import { zonesOfTool } from '../zoneinfo/zones-of-tool';
 
 const { argv, stdin, stdout, stderr } = process;
+
+endWithReader(process);
 
 void checkRules(
   argv.slice(2),

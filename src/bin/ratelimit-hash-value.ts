@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import '../platform/compile-cache';
 import { createInterface } from 'node:readline';
+import { endWithReader } from '../platform/end-with-reader';
 import { HASH_USAGE, readHashCommand } from '../cli/hash-value';
 
 const { argv, stdin, stdout, stderr } = process;
@@ -21,4 +22,5 @@ async function run(): Promise<void> {
   }
 }
 
+endWithReader(process);
 void run();

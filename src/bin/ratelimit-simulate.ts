@@ -1,9 +1,12 @@
 #!/usr/bin/env node
 import '../platform/compile-cache';
+import { endWithReader } from '../platform/end-with-reader';
 import { simulate } from '../simulate/simulate';
 import { zonesOfTool } from '../zoneinfo/zones-of-tool';
 
 const { argv, stdin, stdout, stderr } = process;
+
+endWithReader(process);
 
 void simulate(argv.slice(2), { stdin, stdout, stderr }, zonesOfTool(process)).then((exitCode) => {
   process.exitCode = exitCode;

@@ -1,6 +1,6 @@
 import { describeCode, errorCode } from '../platform/errors';
 import { readBounded } from '../rule-sources/directory/read-file';
-import { DIFFERENCES, OF_ROWS } from './differences';
+import { DIFFERENCES, OF_ROWS, OF_UNSET } from './differences';
 import { toFacts } from './facts';
 import { readDeployment } from './read-deployment';
 import type { Workload } from './workload';
@@ -60,9 +60,12 @@ async function readText(path: string): Promise<string | { readonly problem: stri
 
 function checkWorkload(path: string, workload: Workload): DeploymentOutcome {
   const facts = toFacts(workload);
+  // What is not set here may be set there.
+  const isUnsure = (text: string) => workload.hasMoreSettings === true && OF_UNSET.test(text);
   const differs = DIFFERENCES.flatMap(({ find }) => {
     const text = typeof find === 'function' ? find(facts) : undefined;
-    return text === undefined ? [] : [`differs: ${text}`];
+    if (text === undefined) return [];
+    return [`${isUnsure(text) ? 'may differ' : 'differs'}: ${text}`];
   });
   const problems = facts.problems.map((line) => `the start is refused: ${line}`);
   const warnings = facts.warnings

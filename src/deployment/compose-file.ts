@@ -21,9 +21,10 @@ export function readComposeFile(root: YamlFields): Deployment {
       skipped.push(`${name}: skipped, nothing says that it is a rate limit service`);
       continue;
     }
-    if (fields['env_file'] !== undefined)
-      skipped.push(`${name}: env_file is not read: name that file too`);
-    workloads.push({ name, env, words: wordsAfterProgram(words), mounts: undefined });
+    const hasMoreSettings = fields['env_file'] !== undefined;
+    if (hasMoreSettings) skipped.push(`${name}: env_file is not read: name that file too`);
+    const rest = { words: wordsAfterProgram(words), mounts: undefined, hasMoreSettings };
+    workloads.push({ name, env, ...rest });
   }
   return { workloads, skipped };
 }

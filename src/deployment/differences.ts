@@ -38,6 +38,9 @@ const said =
 export const OF_ROWS =
   /reads no rules then|is not a setting|without REDIS_PERSECOND=true|MOGRIFIER|counters live in the memory/;
 
+/** What is said of something that is not set. */
+export const OF_UNSET = /\b(?:is|are) not (?:set|WAIT)\b|^no output of/;
+
 /** Every row of the page; a test holds both together. */
 export const DIFFERENCES: readonly Difference[] = [
   { row: 'an error of the request', find: 'all' },

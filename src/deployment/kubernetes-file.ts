@@ -68,7 +68,8 @@ function readPod(of: string, pod: YamlFields, { configMaps, workloads, skipped }
     }
     skipped.push(...unread.map((text) => `${name}: ${text}`));
     const mounts = readMounts(container, pod, configMaps);
-    workloads.push({ name, env, words: wordsAfterProgram(words), mounts });
+    const rest = { words: wordsAfterProgram(words), mounts, hasMoreSettings: unread.length > 0 };
+    workloads.push({ name, env, ...rest });
   }
 }
 

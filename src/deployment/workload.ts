@@ -19,6 +19,8 @@ export interface Workload {
   readonly words: readonly string[];
   /** Undefined: the file does not say what is mounted. */
   readonly mounts: readonly Mount[] | undefined;
+  /** More settings stand in other files. */
+  readonly hasMoreSettings?: boolean;
 }
 
 /** What a file of a deployment holds. */

@@ -56,6 +56,7 @@ export function createDirectorySource<R>(
     {
       mergeDomains: options.mergeDomains,
       abilities: options.abilities,
+      hasZone: options.hasZone,
       secretKeyIds: options.secretKeyIds,
     },
   );

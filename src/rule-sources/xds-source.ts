@@ -105,7 +105,7 @@ function follow<In extends Response, R>(
 }
 
 function createLoadState<R>(
-  { mergeDomains, abilities, secretKeyIds }: XdsSourceOptions,
+  { mergeDomains, abilities, hasZone, secretKeyIds }: XdsSourceOptions,
   { compile, clock, parse }: XdsSourceDeps<R>,
 ): LoadState<R> {
   const parseHere = createParseResources();
@@ -126,7 +126,7 @@ function createLoadState<R>(
       clock,
       digest: digestResources,
     },
-    { mergeDomains, abilities, secretKeyIds },
+    { mergeDomains, abilities, hasZone, secretKeyIds },
   );
   return async (message, signal) => {
     // Receiving it took its part of this turn of the event loop; starting a thread takes milliseconds.

@@ -5,7 +5,7 @@ import { readSource } from '../rule-sources/read-source';
 import { compileRules } from '../core/rules/compile';
 import type { DomainDefinition, LimitDefinition, RuleDefinition } from '../core/rules/definition';
 import type { Rules } from '../core/rules/rules';
-import type { FindZone } from '../core/windows/zone-data';
+import type { ZoneLookup } from '../core/windows/zone-data';
 import { TokenMaker } from '../platform/secret-keys/token-maker';
 
 /** Rules that the service would refuse: every mistake in them, one line each. */
@@ -19,23 +19,22 @@ export interface LoadOptions {
   readonly sampleRate: number | undefined;
   readonly stdin: Readable;
   /** Undefined: the runtime knows the zones of calendars. */
-  readonly findZone?: FindZone | undefined;
+  readonly zones?: ZoneLookup | undefined;
 }
 
 /** Reads and checks a directory of rules as the service does. Throws `RulesRefused`. */
 export async function loadRules(directory: string, options: LoadOptions): Promise<Rules> {
-  const { mergeDomains, sampleRate, stdin, findZone } = options;
+  const { mergeDomains, sampleRate, stdin, zones } = options;
   const files = await readSource({ kind: 'directory', path: directory }, stdin);
   const merging = `-merge_domain_configs=${String(mergeDomains)}`;
-  const checked = await checkRules([merging, '-config_dir', directory], () =>
-    Promise.resolve(files),
-  );
+  const args = [merging, '-config_dir', directory];
+  const checked = await checkRules(args, () => Promise.resolve(files), zones);
   if (checked.exitCode !== 0) throw new RulesRefused(checked.lines.join('\n'));
-  const { domains } = parseRules(files.files, { mergeDomains });
+  const { domains } = parseRules(files.files, { mergeDomains, hasZone: zones?.has });
   // Without the keys of the service, a secret value becomes a plain hash: two runs give the same report.
   const tokens = new TokenMaker(() => 0);
   const scaled = sampleRate === undefined ? domains : scale(domains, sampleRate);
-  return compileRules(scaled, { tokens, ...(findZone && { findZone }) });
+  return compileRules(scaled, { tokens, ...(zones && { findZone: zones.find }) });
 }
 
 /** Limits and bursts for a sampled log: at least 1, and a limit of 0 stays 0. */

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { toDecisionRecord, type DecisionRecord } from '../core/decision/decision-record';
-import type { FindZone } from '../core/windows/zone-data';
+import type { ZoneLookup } from '../core/windows/zone-data';
 import { UsageError } from '../platform/errors';
 import { RunComparison, type Comparison } from './compare-runs';
 import { FigureSheet } from './figures';
@@ -27,11 +27,11 @@ export interface Streams {
 export async function simulate(
   args: readonly string[],
   streams: Streams,
-  findZone?: FindZone,
+  zones?: ZoneLookup,
 ): Promise<number> {
   try {
     const options = parseOptions(args);
-    if (options !== undefined) return await run(options, streams, findZone);
+    if (options !== undefined) return await run(options, streams, zones);
     streams.stdout.write(USAGE);
     return 0;
   } catch (error) {
@@ -50,11 +50,11 @@ function toMessage(error: unknown): string {
 async function run(
   options: SimulateOptions,
   streams: Streams,
-  findZone: FindZone | undefined,
+  zones: ZoneLookup | undefined,
 ): Promise<number> {
   const { configDir, against } = options;
   const load = (directory: string) =>
-    loadRules(directory, { ...options, stdin: streams.stdin, findZone });
+    loadRules(directory, { ...options, stdin: streams.stdin, zones });
   const lines: string[] = [];
   const onDecision = (record: DecisionRecord) =>
     lines.push(`${JSON.stringify(toDecisionRecord(record))}\n`);

@@ -1,4 +1,5 @@
-import type { FindZone, FoundZone, ZoneOrigin } from '../core/windows/zone-data';
+import { isTimeZone } from '../core/windows/time-zone';
+import type { FoundZone, ZoneLookup, ZoneOrigin } from '../core/windows/zone-data';
 import { toReason } from '../platform/errors';
 import { PACKAGE_FILE, packageZones } from './package-zones';
 import { byRelease, toRelease } from './release';
@@ -23,9 +24,7 @@ export interface RefusedZone {
 }
 
 /** The zones of this process. */
-export interface Zones {
-  /** In the newest data that have the zone and can be read. */
-  readonly find: FindZone;
+export interface Zones extends ZoneLookup {
   /** The newest first. */
   readonly origins: readonly ZoneOrigin[];
 }
@@ -50,11 +49,15 @@ export function openZones(options: ZonesOptions): Zones {
   const files = [ofPackage, ofSystem].filter((one) => one?.release !== undefined) as ZoneFiles[];
   // Of one release the runtime serves first; a release that is not known is the oldest.
   const sources = [runtime, ...files].sort(byRelease);
-  const newer = files.filter((one) => byRelease(one, runtime) < 0).sort(byRelease);
+  const all = files.sort(byRelease);
+  const newer = all.filter((one) => byRelease(one, runtime) < 0);
+  const nameOf = (timeZone: string): string => ofPackage?.nameOf?.(timeZone) ?? timeZone;
 
   const look = (timeZone: string): FoundZone => {
-    const name = ofPackage?.nameOf?.(timeZone) ?? timeZone;
-    for (const { source, release, fileOf, read } of newer) {
+    const name = nameOf(timeZone);
+    // Older data serve a zone that the runtime does not know.
+    const serving = newer.length === all.length || isTimeZone(timeZone) ? newer : all;
+    for (const { source, release, fileOf, read } of serving) {
       const data = orRefuse(fileOf(name), () => read(name));
       if (data !== undefined) return { data, origin: { source, release } };
     }
@@ -69,8 +72,18 @@ export function openZones(options: ZonesOptions): Zones {
       known.set(key, found);
       return found;
     },
+    has: (timeZone) => all.some((one) => hasZone(one, nameOf(timeZone))),
     origins: sources.map(({ source, release }) => ({ source, release })),
   };
+}
+
+/** Whether a zone of this name can be used. What else lies there is no zone, and is not logged. */
+function hasZone({ read }: ZoneFiles, name: string): boolean {
+  try {
+    return read(name) !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 const NO_RELEASE = 'it names no release: expected a line "# version 2026f" in its tzdata.zi';

@@ -1,16 +1,18 @@
-import type { FindZone } from '../core/windows/zone-data';
-import { openZones, type Zones } from './open-zones';
+import type { ZoneLookup } from '../core/windows/zone-data';
+import { openZones } from './open-zones';
 
 /** The zones as the service has them, for a command; nothing is read before one is asked for. */
-export function zonesOfTool({ env, stderr }: Pick<NodeJS.Process, 'env' | 'stderr'>): FindZone {
-  let zones: Zones | undefined;
-  return (timeZone) => {
-    zones ??= openZones({
+export function zonesOfTool({ env, stderr }: Pick<NodeJS.Process, 'env' | 'stderr'>): ZoneLookup {
+  let zones: ZoneLookup | undefined;
+  const opened = (): ZoneLookup =>
+    (zones ??= openZones({
       folder: env['TZDIR'] === '' ? undefined : env['TZDIR'],
       onRefused({ file, reason }) {
         stderr.write(`warning: the time zone file ${file} cannot be used: ${reason}\n`);
       },
-    });
-    return zones.find(timeZone);
+    }));
+  return {
+    find: (timeZone) => opened().find(timeZone),
+    has: (timeZone) => opened().has(timeZone),
   };
 }

@@ -49,6 +49,11 @@ async function troublesOf({ debug }: Service): Promise<string> {
 
 const CLUSTER = 'it is one node of a cluster: set KVSTORE_TYPE=cluster (REDIS_TYPE=cluster)';
 
+const ALONE =
+  'it is a single server, not a node of a cluster: set KVSTORE_TYPE=single (REDIS_TYPE=single)';
+const NO_SENTINEL =
+  "it is not a sentinel: name the sentinels, or set KVSTORE_TYPE=single (REDIS_TYPE=single) and leave the master's name out";
+
 async function ofCluster(): Promise<RedisServer> {
   const { masters } = endsLater(await startRedisCluster());
   return masters[1] as RedisServer;
@@ -93,6 +98,36 @@ describe('an instance whose store is not what the settings say', () => {
         expect(rows.text).toContain(advice);
         expect(linesWith(service, advice)).toHaveLength(1);
       });
+    },
+  );
+
+  it.each([
+    ['KVSTORE_TYPE', 'cluster', (at: string) => at],
+    ['REDIS_TYPE', 'CLUSTER', (at: string) => `${at},${at}`],
+    ['KVSTORE_TYPE', 'sentinel', (at: string) => `mymaster,${at}`],
+    ['REDIS_TYPE', 'SENTINEL', (at: string) => `mymaster,${at}`],
+  ])(
+    '(a single server, under %s=%s) is not ready, and says so in the same places',
+    async (name, type, toUrl) => {
+      const server = endsLater(await startRedisServer());
+      const at = `127.0.0.1:${String(server.port)}`;
+      const service = await start(server.port, {
+        [name]: type,
+        REDIS_URL: toUrl(at),
+        REDIS_PIPELINE_WINDOW: '150us',
+        REDIS_HEALTH_CHECK_ACTIVE_CONNECTION: 'true',
+      });
+      const advice = /cluster/i.test(type) ? ALONE : NO_SENTINEL;
+      await eventually(async () => {
+        expect(await readyz(service)).toMatchObject({
+          status: 500,
+          text: expect.stringContaining(`store: down (${advice})\n`) as string,
+        });
+      });
+      expect(await troublesOf(service)).toContain(advice);
+      const lines = linesWith(service, advice);
+      expect(lines).toHaveLength(1);
+      expect(lines[0]).toMatch(/cluster support disabled|unknown command 'SENTINEL'"/);
     },
   );
 

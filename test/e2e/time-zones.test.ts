@@ -83,6 +83,44 @@ it.each(['1', '2'])('follows the newest data, and says so, with WORKERS=%s', asy
   expect([timeZoneData, troubles]).toEqual(['9999a of the system', []]);
 });
 
+/** A zone that no Node knows, the days of which begin at 7:00. */
+function withNewZone(folder: string): string {
+  writeFileSync(join(folder, 'America/Newville'), writeTzif({ footer: '<-07>7' }));
+  return folder;
+}
+
+/** Rules of a size that a thread parses. */
+const MANY = '# more of them\n'.repeat(2_000);
+
+it.each([
+  ['1', ''],
+  ['2', MANY],
+])(
+  'takes zones that Node does not know where newer data have them, with WORKERS=%s',
+  async (WORKERS, more) => {
+    const text = RULES.replace('Vancouver', 'Newville') + more;
+    writeFileSync(join(root, 'config', 'shop.yaml'), text);
+    const TZDIR = withNewZone(systemZones('9999a', 5));
+    const service = await start({ WORKERS, TZDIR });
+    for (let at = 0; at < 20; at += 1) await ask(service, 'shop', `user=${String(at)}`);
+    expect(await begins()).toEqual([7]);
+    expect(await page(service, '/rlconfig')).toMatch(
+      /America\/Newville, time_zone_data: 9999a of the system$/m,
+    );
+    // A zone that nobody knows stays a mistake, beside one that the files have.
+    const limit = 'unit: day, requests_per_unit: 1, calendar: true, time_zone: America/Oldtown';
+    const rule = `  - key: old\n    rate_limit: { ${limit} }\n`;
+    writeFileSync(join(root, 'config', 'shop.yaml'), text + rule);
+    const line = String(text.split('\n').length + 1);
+    await eventually(() => {
+      expect(service.output()).toContain(
+        `line=${line} column=79 error="time_zone \\"America/Oldtown\\" is not an IANA time zone`,
+      );
+    });
+    expect(service.output()).not.toContain('time_zone \\"America/Newville');
+  },
+);
+
 it('shows nothing of time zones where no rule has a calendar', async () => {
   writeFileSync(join(root, 'config', 'shop.yaml'), RULES.replace(/, calendar.*Vancouver/, ''));
   const service = await start({ WORKERS: '1' });
@@ -107,55 +145,64 @@ it('names a file that cannot be used, in the log and on the page, and the next d
   ]);
 });
 
-it('says on both sides that instances on one store follow other data, and which to update', async () => {
-  const right = await start({ WORKERS: '1', TZDIR: systemZones('9999b', 5) });
-  await eventually(async () => {
-    expect(await redis.client.get('weir:time_zones')).toMatch(/^9999b@\d+$/);
-  });
-  const old = await start({ WORKERS: '1', TZDIR: systemZones('9999a', 6) });
-  await eventually(async () => {
-    expect(await page(old, '/stats')).toContain('weir.time_zone_data.mismatch: 1\n');
-  });
-  expect(await redis.client.get('weir:time_zones')).toMatch(/^9999b@\d+ 9999a@\d+$/);
-  const [trouble] = (await figuresOf(old)).troubles;
-  expect(trouble).toMatchObject({
-    details: ['here 9999a of the system, elsewhere 9999b: update the instances with 9999a'],
-  });
-  expect(trouble?.text).toMatch(/^Instances on this store follow other time zone data/);
-  // A reload looks at once; otherwise it does within a minute.
-  writeFileSync(join(root, 'config', 'shop.yaml'), `${RULES}# again\n`);
-  await eventually(async () => {
-    expect(await page(right, '/stats')).toContain('weir.time_zone_data.mismatch: 1\n');
-  });
-});
+it.each([{ WORKERS: '1' }, { WORKERS: '2' }, { WORKERS: '2', ADMIN_API: 'off' }])(
+  'says on both sides that instances on one store follow other data, and which to update: %o',
+  async (env) => {
+    const right = await start({ ...env, TZDIR: systemZones('9999b', 5) });
+    await eventually(async () => {
+      expect(await redis.client.get('weir:time_zones')).toMatch(/^9999b@\d+$/);
+    });
+    const old = await start({ ...env, TZDIR: systemZones('9999a', 6) });
+    await eventually(async () => {
+      expect(await page(old, '/stats')).toContain('weir.time_zone_data.mismatch: 1\n');
+    });
+    expect(await redis.client.get('weir:time_zones')).toMatch(/^9999b@\d+ 9999a@\d+$/);
+    const [trouble] = (await figuresOf(old)).troubles;
+    expect(trouble).toMatchObject({
+      details: ['here 9999a of the system, elsewhere 9999b: update the instances with 9999a'],
+    });
+    expect(trouble?.text).toMatch(/^Instances on this store follow other time zone data/);
+    // A reload looks at once; otherwise it does within a minute.
+    writeFileSync(join(root, 'config', 'shop.yaml'), `${RULES}# again\n`);
+    await eventually(async () => {
+      expect(await page(right, '/stats')).toContain('weir.time_zone_data.mismatch: 1\n');
+    });
+  },
+);
 
-it('is what the checker and the simulator follow too', async () => {
-  const env = { PATH: process.env['PATH'], TZDIR: systemZones('9999a', 5) };
-  const config = join(root, 'config');
-  const asked = ['-explain', '-domain', 'shop', '-descriptors', 'user=ann'];
-  const check = [join(BIN, 'ratelimit-config-check.js'), '-config_dir', config, ...asked];
-  const { stdout } = await run(process.execPath, check, { env });
-  expect(stdout).toContain('(fixed_window, time zones 9999a of the system, ');
-  const line = (time: string) =>
-    `${JSON.stringify({
-      ...{ time, domain: 'shop', code: 'OK', hits: 1 },
-      descriptors: [{ entries: [{ key: 'user', value: 'ann' }], hits: 1 }],
-    })}\n`;
-  const input = join(root, 'log.jsonl');
-  // A day of this zone ends at 5:00.
-  writeFileSync(
-    input,
-    ['04:58', '05:01', '23:00'].map((at) => line(`2026-11-27T${at}:00.000Z`)).join(''),
-  );
-  const decided = join(root, 'decided.jsonl');
-  const words = ['-config_dir', config, '-input', input, '-decisions', decided];
-  const simulated = await run(process.execPath, [join(BIN, 'ratelimit-simulate.js'), ...words], {
-    env,
-  });
-  expect(simulated.stdout).toContain(
-    'limited from 2026-11-27T23:00:00.000Z to 2026-11-27T23:00:00.000Z',
-  );
-});
+it.each(['Vancouver', 'Newville'])(
+  'is what the checker and the simulator follow too: %s',
+  async (zone) => {
+    const folder = systemZones('9999a', 5);
+    writeFileSync(join(folder, 'America/Newville'), writeTzif({ footer: '<-05>5' }));
+    writeFileSync(join(root, 'config', 'shop.yaml'), RULES.replace('Vancouver', zone));
+    const env = { PATH: process.env['PATH'], TZDIR: folder };
+    const config = join(root, 'config');
+    const asked = ['-explain', '-domain', 'shop', '-descriptors', 'user=ann'];
+    const check = [join(BIN, 'ratelimit-config-check.js'), '-config_dir', config, ...asked];
+    const { stdout } = await run(process.execPath, check, { env });
+    expect(stdout).toContain('(fixed_window, time zones 9999a of the system, ');
+    const line = (time: string) =>
+      `${JSON.stringify({
+        ...{ time, domain: 'shop', code: 'OK', hits: 1 },
+        descriptors: [{ entries: [{ key: 'user', value: 'ann' }], hits: 1 }],
+      })}\n`;
+    const input = join(root, 'log.jsonl');
+    // A day of this zone ends at 5:00.
+    writeFileSync(
+      input,
+      ['04:58', '05:01', '23:00'].map((at) => line(`2026-11-27T${at}:00.000Z`)).join(''),
+    );
+    const decided = join(root, 'decided.jsonl');
+    const words = ['-config_dir', config, '-input', input, '-decisions', decided];
+    const simulated = await run(process.execPath, [join(BIN, 'ratelimit-simulate.js'), ...words], {
+      env,
+    });
+    expect(simulated.stdout).toContain(
+      'limited from 2026-11-27T23:00:00.000Z to 2026-11-27T23:00:00.000Z',
+    );
+  },
+);
 
 interface Figures {
   readonly troubles: readonly { readonly text: string; readonly details: readonly string[] }[];

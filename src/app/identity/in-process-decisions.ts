@@ -28,11 +28,11 @@ export function createInProcessDecisions(settings: Settings, logger: Logger): In
   const registry = createRegistry();
   const deps = { clock: systemClock, monotonicMs, random: Math.random, logger };
   const outages = createOutageLog(deps);
-  const { find: findZone } = openTimeZones(settings, outages);
+  const zones = openTimeZones(settings, outages);
   const store = chooseCounters(settings, { ...deps, statistics: registry });
   const secretKeys = createSecretKeys(settings.secrets.keysFile, { ...deps, statistics: registry });
   const loading = createRulesActor(
-    ruleLoads(settings, { ...deps, outages, tokens: secretKeys.tokens, findZone }),
+    ruleLoads(settings, { ...deps, outages, tokens: secretKeys.tokens, zones }),
     { statistics: registry, logger, outages, clock: systemClock },
     { startsWithoutRules: false, source: ruleSourceKind(settings) },
   );

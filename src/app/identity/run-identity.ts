@@ -2,6 +2,7 @@ import type * as Serve from './serve';
 import { randomBytes } from 'node:crypto';
 import { runCommand, usage } from '../../identity/provisioning/run-command';
 import { completionOf } from '../../platform/completion';
+import { endWithReader } from '../../platform/end-with-reader';
 import { hushServerNameWarning } from '../../platform/server-name';
 import { createLogger } from '../../platform/logger/create-logger';
 import { findMisspelt, misspeltText } from '../../settings/misspelt';
@@ -21,6 +22,7 @@ export async function runIdentity(process: NodeJS.Process): Promise<void> {
   hushServerNameWarning(process);
   const words = process.argv.slice(2);
   const [first = 'serve', second] = words;
+  if (first !== 'serve' || second !== undefined) endWithReader(process);
   if (answerAtOnce(process, first, second)) return;
   const read = readSettings(process.env);
   if (!read.ok)

@@ -91,8 +91,9 @@ export function createTroubles(deps: TroublesDeps) {
     /** What is wrong now, for people; names are `calls`, `counters`, `rules`, … */
     list: () => {
       const advice = [...(store.misplaced?.() ?? [])].map(([name, text]) => `${name}: ${text}`);
-      // Of one that is not connected the reason says the same.
-      note(advice.length === 0 || !health.connected.current, KIND, advice.join('; '));
+      // Where a server is not connected for it, the reason says the same.
+      const isSaid = !health.connected.current && store.whyAway() !== undefined;
+      note(advice.length === 0 || isSaid, KIND, advice.join('; '));
       return listed();
     },
   };

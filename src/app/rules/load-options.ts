@@ -3,15 +3,19 @@ import type { LimitOptions } from '../../core/rules/compile-limit';
 import type { DomainDefinition } from '../../core/rules/definition';
 import type { StoreAbilities } from '../../core/rules/parse/store-abilities';
 import type { Rules } from '../../core/rules/rules';
-import type { FindZone } from '../../core/windows/zone-data';
+import type { ZoneLookup } from '../../core/windows/zone-data';
 import type { Tokens } from '../../core/rules/secrets';
 import type { Settings } from '../../settings/settings';
 
 /** How rules are read, wherever they come from. */
-export function toLoadOptions({ configuration, secrets, ...rest }: Settings) {
+export function toLoadOptions(
+  { configuration, secrets, ...rest }: Settings,
+  { zones }: Pick<CompileDeps, 'zones'>,
+) {
   return {
     mergeDomains: configuration.mergeDomains,
     abilities: storeAbilities(rest),
+    hasZone: zones.has,
     // None without a file of keys; with one, any, because it may change.
     secretKeyIds: secrets.keysFile === undefined ? [] : undefined,
   };
@@ -37,7 +41,7 @@ export function toLimitOptions({ decisions, leases, backend }: Settings): LimitO
 
 export interface CompileDeps {
   readonly tokens: Tokens;
-  readonly findZone: FindZone;
+  readonly zones: ZoneLookup;
   /** Told what each set of rules was compiled from. */
   readonly onCompiled?: ((rules: Rules, domains: readonly DomainDefinition[]) => void) | undefined;
 }
@@ -46,13 +50,13 @@ export interface CompileDeps {
 export function createCompile(
   sliceSize: number,
   settings: Settings,
-  { tokens, findZone, onCompiled }: CompileDeps,
+  { tokens, zones, onCompiled }: CompileDeps,
 ) {
   return function* (domains: readonly DomainDefinition[]): Generator<void, Rules> {
     const rules = yield* compileInSlices(domains, sliceSize, {
       ...toLimitOptions(settings),
       tokens,
-      findZone,
+      findZone: zones.find,
     });
     onCompiled?.(rules, domains);
     return rules;

@@ -63,7 +63,7 @@ function directoryLoads(
   { clock, logger, ...deps }: CompileDeps & Pick<ManagementServerDeps, 'clock' | 'logger'>,
 ): Observable<LoadResult<Rules>> {
   return createDirectorySource(
-    { ...toPlace(settings.configuration), ...toLoadOptions(settings) },
+    { ...toPlace(settings.configuration), ...toLoadOptions(settings, deps) },
     {
       compile: createCompile(SLICE, settings, deps),
       clock,

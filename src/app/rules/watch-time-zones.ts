@@ -117,8 +117,8 @@ function originsOf(rules: Rules | undefined): readonly ZoneOrigin[] {
   return distinct([...(rules?.zones?.values() ?? [])].map(({ origin }) => origin));
 }
 
-/** UTC is the same in all data. */
-function comparedOrigins(rules: Rules | undefined): readonly ZoneOrigin[] {
+/** Of what instances compare: UTC is the same in all data. */
+export function comparedOrigins(rules: Rules | undefined): readonly ZoneOrigin[] {
   const zones = [...(rules?.zones ?? [])].filter(([name]) => name !== 'UTC');
   return distinct(zones.map(([, { origin }]) => origin));
 }

@@ -39,7 +39,7 @@ export function managementServerLoads(
       target: serverTarget,
       maxMessageBytes: maxMessageSizeBytes,
       headers: additionalHeaders,
-      ...toLoadOptions(settings),
+      ...toLoadOptions(settings, deps),
     },
     {
       compile: createCompile(SLICE, settings, deps),

@@ -143,16 +143,25 @@ function isAstrayEnd(
 export function isAstrayBudget(budget: Budget, stored: BudgetState, moment: Moment): boolean {
   const nowMs = Math.floor(moment.micros / 1_000);
   if (believedBlocks(budget, stored.blocks, nowMs) !== stored.blocks) return true;
-  return budget.entries.some((entry, at) => {
-    const state = stored.entries[at] as EntryState;
-    const { gate, isSlots, windowAt } = entry;
-    if (isSlots) return false;
-    if (windowAt !== undefined)
-      return state.used > 0 && isAstrayEnd(entry, state, moment.nowSeconds);
-    const { tickMicros } = gate;
-    const ticks = tickOf(moment.micros, tickMicros) - tickOf(stored.atMicros, tickMicros);
-    return gate.kind.isAstray(gate, state, ticks);
-  });
+  const { entries } = budget;
+  for (let at = 0; at < entries.length; at += 1) {
+    const one = stored.entries[at] as EntryState;
+    if (isAstrayEntry(entries[at] as BudgetEntry, one, stored.atMicros, moment)) return true;
+  }
+  return false;
+}
+
+function isAstrayEntry(
+  entry: BudgetEntry,
+  state: EntryState,
+  atMicros: number,
+  { micros, nowSeconds }: Moment,
+): boolean {
+  const { gate, isSlots, windowAt } = entry;
+  if (isSlots) return false;
+  if (windowAt !== undefined) return state.used > 0 && isAstrayEnd(entry, state, nowSeconds);
+  const ticks = tickOf(micros, gate.tickMicros) - tickOf(atMicros, gate.tickMicros);
+  return gate.kind.isAstray(gate, state, ticks);
 }
 
 function tickOf(micros: number, tickMicros: number): number {

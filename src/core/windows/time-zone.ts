@@ -1,5 +1,5 @@
 import { toDayNumber } from './days';
-import { offsetsOf, type FoundZone, type ZoneOffsets } from './zone-data';
+import { offsetsOf, type FoundZone, type HasZone, type ZoneOffsets } from './zone-data';
 
 const DAY_SECONDS = 86_400;
 
@@ -8,6 +8,14 @@ export const MAX_OFFSET_SECONDS = 16 * 3_600;
 
 /** Two changes of a zone that the runtime knows lie further apart. */
 const STEP_SECONDS = 4 * 3_600;
+
+/** Of zones that a runtime may not know yet: all new ones are a place in an area. */
+const NEW_NAME = /^[A-Za-z][\w+-]*(?:\/[\w+-]+)+$/;
+
+/** Whether this runtime knows a zone of this IANA name, or other data have it. */
+export function isKnownZone(name: string, hasZone: HasZone | undefined): boolean {
+  return isTimeZone(name) || (NEW_NAME.test(name) && hasZone?.(name) === true);
+}
 
 /** Whether this runtime knows a zone of this IANA name. */
 export function isTimeZone(name: string): boolean {

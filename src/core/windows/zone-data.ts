@@ -69,6 +69,16 @@ export interface FoundZone {
 /** Finds a zone by its IANA name; the same each time. */
 export type FindZone = (timeZone: string) => FoundZone;
 
+/** Whether data besides the runtime's have a zone of this name. */
+export type HasZone = (timeZone: string) => boolean;
+
+/** The zones of a process. */
+export interface ZoneLookup {
+  /** In the newest data that have the zone and can be read. */
+  readonly find: FindZone;
+  readonly has: HasZone;
+}
+
 /** The offsets of a zone from UTC, in seconds east of it. */
 export interface ZoneOffsets {
   readonly at: (second: number) => number;

@@ -40,9 +40,11 @@ export class BudgetCounters {
   /** Leases that the batch at hand may still end, and how many of each counter it has found, which it finds again. */
   #lapsesLeft = 0;
   readonly #granted = new Map<BudgetCounter, number>();
+  readonly #onMended: () => void;
 
-  constructor(makeRoom: MakeRoom) {
+  constructor(makeRoom: MakeRoom, onMended: () => void) {
     this.kept = new KeptBudgets(makeRoom);
+    this.#onMended = onMended;
   }
 
   /** Another batch: it ends some leases that are over, however many counters it meets. */
@@ -66,8 +68,9 @@ export class BudgetCounters {
     const moment = momentAt(nowSeconds);
     const found = this.#find(known, gate.budget, moment, reservation);
     const { state } = found;
+    const isToWrite = known !== undefined && this.#isToWrite(known, found, moment);
     const after = gate.kind.commit(increment, state) ?? state;
-    if (after === state && !isToWrite(known, found, moment)) {
+    if (after === state && !isToWrite) {
       if (known !== undefined) this.kept.meet(known, reservation, false);
       return state;
     }
@@ -79,6 +82,14 @@ export class BudgetCounters {
     else this.kept.open(counter, opened, after.held - state.held, moment);
     this.kept.keep(counter, after, nowSeconds);
     return state;
+  }
+
+  /** Whether it is written though its asks change nothing: leases are over, or a clock that was wrong has written it. */
+  #isToWrite({ gate, kept, open }: BudgetCounter, { lapses }: Found, moment: Moment): boolean {
+    const isOpenMended = open.takeMended();
+    const isMended = isAstrayBudget(gate.budget, kept, moment) || isOpenMended;
+    if (isMended) this.#onMended();
+    return isMended || lapses.length > 0;
   }
 
   #write(counter: BudgetCounter, gate: BudgetGate, { lapses }: Found, moment: Moment): void {
@@ -175,12 +186,6 @@ export class BudgetCounters {
       return { key, limit, count: used, windowEndSeconds: second + resetSeconds };
     });
   }
-}
-
-/** Whether a counter is written though its asks change nothing: leases are over, or a clock that was wrong has written it. */
-function isToWrite(known: BudgetCounter | undefined, { lapses }: Found, moment: Moment): boolean {
-  if (known === undefined) return false;
-  return lapses.length > 0 || isAstrayBudget(known.gate.budget, known.kept, moment);
 }
 
 const NONE: readonly OpenReservation[] = [];

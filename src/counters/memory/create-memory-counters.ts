@@ -45,6 +45,8 @@ const IDLE_SWEEP_COUNTERS = 10_000;
 /** Those that a batch looks at for each of its increments, so that they go faster than they come. */
 const SWEEP_PER_INCREMENT = 2;
 
+const MENDED = 'ratelimit.memory.counters_mended';
+
 export interface MemoryCountersDeps {
   /** Only for dropping ended windows while no batch comes; decisions use the time of their batch. */
   readonly clock: Clock;
@@ -128,9 +130,14 @@ export function createMemoryCounters(
     }
     return true;
   };
+  // Seen from the start, its first step is seen too.
+  statistics?.count(MENDED, 0);
+  const onMended = (): void => {
+    statistics?.count(MENDED, 1);
+  };
   const windows = new WindowCounters(makeRoom);
-  const rolling = new RollingCounters(makeRoom);
-  const budgets = new BudgetCounters(makeRoom);
+  const rolling = new RollingCounters(makeRoom, onMended);
+  const budgets = new BudgetCounters(makeRoom, onMended);
 
   const addOne = (draft: ReplyDraft, index: number, increment: Increment, nowSeconds: number) => {
     const reply = addTo(increment, nowSeconds);

@@ -21,6 +21,7 @@ export class OpenReservations {
   /** The end of the last one, open or not. */
   lastEndMs = 0;
   readonly #byLease = new Map<number, Map<string, OpenReservation>>();
+  #isMended = false;
 
   get(id: string): OpenReservation | undefined {
     for (const ofLease of this.#byLease.values()) {
@@ -87,6 +88,14 @@ export class OpenReservations {
       this.#byLease.set(leaseMs, new Map(all.map((one) => [one.id, one])));
     }
     this.lastEndMs = latestMs;
+    this.#isMended = true;
+  }
+
+  /** Whether ends that a wrong clock had written were mended since this was asked last. */
+  takeMended(): boolean {
+    const isMended = this.#isMended;
+    if (isMended) this.#isMended = false;
+    return isMended;
   }
 
   /** All of them, those of one lease in the order in which they were opened. */

@@ -35,9 +35,11 @@ interface RollingEntry {
 export class RollingCounters {
   readonly kept = new EndingCounters<RollingCounter>(COUNTER_BYTES);
   readonly #makeRoom: MakeRoom;
+  readonly #onMended: () => void;
 
-  constructor(makeRoom: MakeRoom) {
+  constructor(makeRoom: MakeRoom, onMended: () => void) {
     this.#makeRoom = makeRoom;
+    this.#onMended = onMended;
   }
 
   /** Where a counter stands now. */
@@ -54,17 +56,22 @@ export class RollingCounters {
     const key = toKeptKey(increment.key);
     const counter = this.kept.find(key);
     const state = stateOf(counter, gate, nowSeconds);
-    const committed = gate.kind.commit(increment, state);
-    // A clock that was wrong has written it: it is mended also where the ask changes nothing.
-    const after = committed ?? (counter && isAstray(counter, gate, nowSeconds) ? state : undefined);
+    const isMended = counter !== undefined && this.#isMended(counter, gate, nowSeconds);
+    const after = gate.kind.commit(increment, state) ?? (isMended ? state : undefined);
     if (after === undefined) return state;
-    if (isUnused(after)) {
-      if (counter !== undefined) this.kept.remove(counter);
-      return state;
-    }
+    if (counter === undefined && isUnused(after)) return state;
     if (counter === undefined && !this.#makeRoom(this.kept.slots.bytesOf(key))) return undefined;
     this.#keep(counter ?? this.#add(key, gate), gate, after, nowSeconds);
     return state;
+  }
+
+  /** Whether a clock that was wrong has written it: it is mended also where the ask changes nothing. */
+  #isMended(counter: RollingCounter, gate: Gate<CounterState>, nowSeconds: number): boolean {
+    const ticks = tickAt(nowSeconds, gate.tickMicros) - counter.tick;
+    // What was written in the past is not astray, so that the usual counter costs no more than this.
+    if (ticks >= 0 || !gate.kind.isAstray(gate, keptState(counter), ticks)) return false;
+    this.#onMended();
+    return true;
   }
 
   /** Hits in use, where the counter stands, and the seconds for which it is kept; undefined when there is none. */
@@ -102,6 +109,10 @@ export class RollingCounters {
     after: CounterState,
     nowSeconds: number,
   ): void {
+    if (isUnused(after)) {
+      this.kept.remove(kept);
+      return;
+    }
     kept.gate = gate;
     kept.used = after.used;
     kept.usedBefore = after.previous;
@@ -153,11 +164,6 @@ function stateOf(
   const tick = tickAt(nowSeconds, gate.tickMicros);
   if (counter === undefined) return unused(gate, tick);
   return gate.kind.advance(gate, keptState(counter), tick - counter.tick);
-}
-
-function isAstray(counter: RollingCounter, gate: Gate<CounterState>, nowSeconds: number): boolean {
-  const ticks = tickAt(nowSeconds, gate.tickMicros) - counter.tick;
-  return gate.kind.isAstray(gate, keptState(counter), ticks);
 }
 
 function keptState({ used, usedBefore, ages }: RollingCounter): CounterState {

@@ -2,7 +2,13 @@ import { type Redis } from 'ioredis';
 import { toReason } from '../../platform/errors';
 import { isReplyError } from './reply-error';
 import { isCommandForbidden, isRedisAway, isWrongServer } from './store-errors';
-import { AwayError, isOfCluster, WrongKindError, type TypeSetting } from './wrong-kind';
+import {
+  AwayError,
+  isOfCluster,
+  isUnknownCommand,
+  WrongKindError,
+  type TypeSetting,
+} from './wrong-kind';
 
 /** What a server answers that is asked about keys which no counter has. */
 export interface ServerAnswers {
@@ -61,11 +67,11 @@ async function refuseAway(
     throw new WrongKindError('replica', typeSetting, fault);
   if (fault !== undefined)
     throw new AwayError(isRedisAway(fault) ? `the proxy cannot reach its Redis: ${fault}` : fault);
-  const [unknown] = refusals.filter((answer) => /^ERR unknown command/i.test(answer));
+  const [unknown] = refusals.filter(isUnknownCommand);
   if (unknown === undefined) return;
   const role: unknown = await client.call('ROLE').catch(() => undefined);
   if (Array.isArray(role) && role[0] === 'sentinel')
-    throw new WrongKindError('sentinel', typeSetting, unknown.replace(/, with args .*/s, ''));
+    throw new WrongKindError('sentinel', typeSetting, unknown);
 }
 
 /** What an error says that answers it; undefined: there is none. Rejects when the connection ends. */

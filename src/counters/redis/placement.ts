@@ -2,9 +2,9 @@ import { type ServerAnswers } from './ask-server';
 import { type RedisCountersDeps } from './options';
 import { WrongKindError, type TypeSetting, type WrongKind } from './wrong-kind';
 
-/** Whether the only server of a store is what the settings say; an event tells when that changes. */
+/** Whether a server of a store is what the settings say; an event tells when that changes. */
 export function createPlacement(
-  { onEvent }: Pick<RedisCountersDeps, 'onEvent'>,
+  { onEvent }: { readonly onEvent?: RedisCountersDeps['onEvent'] | undefined },
   store: string,
   typeSetting: TypeSetting | undefined,
 ) {
@@ -28,6 +28,12 @@ export function createPlacement(
   };
   return {
     onMisplaced,
+    /** Where a store of several servers looked for what it needs, and failed with this error. */
+    onFailed(error: unknown) {
+      if (error instanceof WrongKindError) misplace(error, false);
+    },
+    /** It found it. */
+    onFound: place,
     /** It was not connected to for this error. */
     onRefused(error: unknown) {
       const { cause } = Object(error) as { readonly cause?: unknown };

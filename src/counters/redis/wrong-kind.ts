@@ -1,5 +1,5 @@
-/** What a server is that was named as the one that counts. */
-export type WrongKind = 'cluster' | 'replica' | 'sentinel';
+/** What a server is that was named as the one that counts, as a node of a cluster (`alone`) or as a sentinel (`no-sentinel`). */
+export type WrongKind = 'cluster' | 'replica' | 'sentinel' | 'alone' | 'no-sentinel';
 
 /** The setting that says what the store is, with its older name. */
 export type TypeSetting = 'KVSTORE_TYPE' | 'KVSTORE_PERSECOND_TYPE';
@@ -8,6 +8,9 @@ const ADVICE: Readonly<Record<WrongKind, (set: (type: string) => string) => stri
   cluster: (set) => `it is one node of a cluster: set ${set('cluster')}`,
   replica: (set) => `it is a replica: name its master, or its sentinels with ${set('sentinel')}`,
   sentinel: (set) => `it is a sentinel: set ${set('sentinel')} and put the master's name first`,
+  alone: (set) => `it is a single server, not a node of a cluster: set ${set('single')}`,
+  'no-sentinel': (set) =>
+    `it is not a sentinel: name the sentinels, or set ${set('single')} and leave the master's name out`,
 };
 
 function adviceFor(kind: WrongKind, setting: TypeSetting = 'KVSTORE_TYPE'): string {
@@ -26,10 +29,21 @@ export class WrongKindError extends AwayError {
   readonly advice: string;
   constructor(kind: WrongKind, setting: TypeSetting | undefined, answer: string) {
     const advice = adviceFor(kind, setting);
-    super(`${advice}: ${answer}`);
+    // Without the arguments of the command, which some servers repeat.
+    super(`${advice}: ${answer.replace(/, with args .*/s, '')}`);
     this.kind = kind;
     this.advice = advice;
   }
+}
+
+/** What a server alone answers to who takes it for a node of a cluster. */
+export function isAlone(answer: string): boolean {
+  return answer.startsWith('ERR This instance has cluster support disabled');
+}
+
+/** What a server answers to a command of sentinels. */
+export function isUnknownCommand(answer: string): boolean {
+  return /^ERR unknown command/i.test(answer);
 }
 
 /** What a server that is not alone answers to who takes it for the only one. */

@@ -21,6 +21,8 @@ export interface Check {
   readonly descriptors: readonly MapDescriptor[];
   /** The headers without which the proxy is not set up as this check needs it. */
   readonly neededHeaders: readonly string[];
+  /** Whether the map reads the host, without which a call makes no descriptor of it. */
+  readonly needsHost: boolean;
 }
 
 /** All checks of a moment, by their names; that of a single file has the name ''. */

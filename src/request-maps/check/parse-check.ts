@@ -61,6 +61,7 @@ function readCheck(
     hitsHeader: map.has('hits') ? readHits(map) : undefined,
     descriptors,
     neededHeaders: proxy === undefined ? [] : headersFor(proxy, descriptors),
+    needsHost: fieldsOf(descriptors).includes('host'),
   };
 }
 

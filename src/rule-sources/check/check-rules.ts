@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { DEFAULT_REQUEST_BOUNDS } from '../../core/decision/request';
 import type { ParsedRules, RuleDefinition } from '../../core/rules/definition';
-import type { FindZone } from '../../core/windows/zone-data';
+import type { ZoneLookup } from '../../core/windows/zone-data';
 import { isError, problemText, type RuleProblem, describePlace, WHOLE } from '../../fields/problem';
 import { systemClock } from '../../platform/clock';
 import { toReason } from '../../platform/errors';
@@ -36,7 +36,7 @@ export type CheckDeployment = (
 export async function checkRules(
   args: readonly string[],
   readRules: ReadRules,
-  findZone?: FindZone,
+  zones?: ZoneLookup,
   checkDeployment: CheckDeployment = () => Promise.resolve({ lines: [], mistakes: 0 }),
 ): Promise<CheckOutcome> {
   const options = parseCheckOptions(args);
@@ -47,7 +47,7 @@ export async function checkRules(
   const keys = readKeys(options.keyFile);
   if (typeof keys === 'string') return { exitCode: 1, lines: [keys], errorLines: [] };
   const parts = [
-    await checkSource(options, { keys, readRules, findZone }),
+    await checkSource(options, { keys, readRules, zones }),
     await checkChecks(options),
     { ...(await checkDeployment(options.deployments ?? [])), good: [] },
   ];
@@ -74,17 +74,18 @@ const NOTHING: Part = { lines: [], mistakes: 0, good: [] };
 interface CheckDeps {
   readonly keys: readonly SecretKey[] | undefined;
   readonly readRules: ReadRules;
-  readonly findZone: FindZone | undefined;
+  readonly zones: ZoneLookup | undefined;
 }
 
-async function checkSource(
-  options: Options,
-  { keys, readRules, findZone }: CheckDeps,
-): Promise<Part> {
+async function checkSource(options: Options, { keys, readRules, zones }: CheckDeps): Promise<Part> {
   const { source, strict, explain } = options;
   if (source === undefined) return NOTHING;
   const { files, problems } = await readRules(source);
-  const parsed = parseRules(files, { ...options, secretKeyIds: keys?.map(({ id }) => id) });
+  const parsed = parseRules(files, {
+    ...options,
+    hasZone: zones?.has,
+    secretKeyIds: keys?.map(({ id }) => id),
+  });
   const found = [...problems, ...parsed.problems, ...meetingProblems(parsed)];
   const part = toPart(found, strict, source.kind === 'directory' ? source.path : '');
   if (part.mistakes > 0) return part;
@@ -92,7 +93,7 @@ async function checkSource(
   const good =
     explain === undefined
       ? [summarize(parsed)]
-      : explainRules(parsed, explain, { tokens, ...(findZone && { findZone }) });
+      : explainRules(parsed, explain, { tokens, ...(zones && { findZone: zones.find }) });
   return { ...part, good };
 }
 

@@ -25,7 +25,7 @@ export function parseInWorker({
   execArgv = [],
   maxMemoryMb = affordableMemoryMb(),
 }: WorkerOptions = {}): ParseRules {
-  return (files, options, signal) =>
+  return (files, { hasZone, ...options }, signal) =>
     new Promise<ParsedRules>((resolve, reject) => {
       signal.throwIfAborted();
       const worker = new Worker(script, {
@@ -52,6 +52,10 @@ export function parseInWorker({
         worker.postMessage(request, transfer);
       };
       worker.on('message', (reply: ParseReply) => {
+        if (reply.kind === 'zones') {
+          send({ kind: 'zones', known: reply.names.filter((name) => hasZone?.(name)) });
+          return;
+        }
         if (reply.kind === 'done') {
           const { problems, unlisted } = reply;
           end(() => {

@@ -4,17 +4,22 @@ import { firstProblems, type RuleProblem, type Unlisted } from '../../fields/pro
 import type { RuleFile } from '../load-result';
 import { toChunks } from './chunks';
 
-/** What goes to the worker: first the files, then one `more` for each chunk that may come. */
+/** What goes to the worker: first the files, the zones that it asks for, then one `more` for each chunk that may come. */
 export type ParseRequest =
-  | {
-      readonly kind: 'parse';
-      readonly files: readonly RuleFile[];
-      readonly options: ParseOptions;
-    }
+  | ParseOrder
+  | { readonly kind: 'zones'; readonly known: readonly string[] }
   | { readonly kind: 'more' };
+
+interface ParseOrder {
+  readonly kind: 'parse';
+  readonly files: readonly RuleFile[];
+  readonly options: Omit<ParseOptions, 'hasZone'>;
+}
 
 /** What comes back. An exception in the worker arrives as the worker's `error` event. */
 export type ParseReply =
+  /** Time zones that the runtime does not know: which of them do others have? Once, before all else, where rules have some. */
+  | { readonly kind: 'zones'; readonly names: readonly string[] }
   /** A `ParsedChunk` as JSON: the receiver reads a text in a third of the time that it takes to receive objects. */
   | { readonly kind: 'chunk'; readonly text: string }
   | {
@@ -29,6 +34,11 @@ interface Port {
   postMessage(reply: ParseReply): void;
 }
 
+/** Zones that are asked for: those of one release that another lacks are few, and each may open files. */
+const MAX_ZONES = 32;
+
+type Parse = (files: readonly RuleFile[], options: ParseOptions) => ParsedRules;
+
 /** Entries in one message: the receiver reads these in about a third of a millisecond. */
 const CHUNK_SIZE = 250;
 
@@ -36,20 +46,38 @@ const CHUNK_SIZE = 250;
  * Answers requests to parse. Chunks are handed out one at a time and on demand: messages that wait
  * in a port are all received in one turn, and ten thousand rules at once would stop the receiver.
  */
-export function serveParsing(
-  port: Port,
-  parse: (files: readonly RuleFile[], options: ParseOptions) => ParsedRules,
-): void {
-  let replies: Generator<ParseReply> | undefined;
+export function serveParsing(port: Port, parse: Parse): void {
+  let replies: Replies | undefined;
   port.on('message', (request) => {
-    if (request.kind === 'parse') replies = toReplies(parse(request.files, request.options));
-    const step = replies?.next();
+    if (request.kind === 'parse') replies = toReplies(request, parse);
+    const step = replies?.next(request.kind === 'zones' ? request.known : []);
     if (step?.done === false) port.postMessage(step.value);
   });
 }
 
-function* toReplies({ domains, problems }: ParsedRules): Generator<ParseReply> {
+/** Each is sent when the next request comes; what that says of zones is handed in. */
+type Replies = Generator<ParseReply, void, readonly string[]>;
+
+function* toReplies(order: ParseOrder, parse: Parse): Replies {
+  const { domains, problems } = yield* parseWithZones(order, parse);
   for (const chunk of toChunks(domains, CHUNK_SIZE))
     yield { kind: 'chunk', text: JSON.stringify(chunk) };
   yield { kind: 'done', ...firstProblems(problems) };
+}
+
+/** The thread cannot look into files of zones: it takes what it does not know for right, asks, and parses again where it was wrong. */
+function* parseWithZones(
+  { files, options }: ParseOrder,
+  parse: Parse,
+): Generator<ParseReply, ParsedRules, readonly string[]> {
+  const asked = new Set<string>();
+  const hasZone = (name: string): boolean => {
+    if (asked.size < MAX_ZONES) asked.add(name);
+    return asked.has(name);
+  };
+  const parsed = parse(files, { ...options, hasZone });
+  if (asked.size === 0) return parsed;
+  const known = yield { kind: 'zones', names: [...asked] };
+  if (known.length === asked.size) return parsed;
+  return parse(files, { ...options, hasZone: (name) => known.includes(name) });
 }

@@ -58,6 +58,26 @@ describe('the zones of a process', () => {
     expect(refused).toEqual([]);
   });
 
+  it.each([
+    ['newer', '2026f', '2026a', 'system', 1],
+    ['older', '2024a', '2023a', 'system', 1],
+    ['a newer one of the package', '2024a', '2026a', 'package', 2],
+  ])(
+    'has those that the runtime does not know in %s data: system %s, package %s',
+    (_, system, ofPackage, source, hours) => {
+      writeSystem(system, { 'America/Newville': 'ONE-1' });
+      writePackage(ofPackage, 'America/Newville', 'TWO-2');
+      const { find, has, refused } = open();
+      expect(has('America/Newville')).toBe(true);
+      expect(found(find('America/Newville'))).toMatchObject({ source, offset: hours * HOUR });
+      mkdirSync(join(folder, 'America/Argentina'));
+      write('America/Oldtown', 'no zone\n'.repeat(20));
+      for (const name of ['America/Argentina', 'America/Oldtown', 'America/Nowhere', '../x'])
+        expect(has(name)).toBe(false);
+      expect(refused).toEqual([]);
+    },
+  );
+
   it('are found by names in any letter case, and never outside their folder', () => {
     zones.writeSystem('2026f', { [BERLIN]: 'ONE-1', Outside: 'ONE-1' });
     zones.writePackage('2026a', BERLIN, 'TWO-2');

@@ -1,11 +1,10 @@
 import { ON_STORE_ERROR, type OnStoreError, type RuleDefinition } from '../definition';
 import type { ChargeSaid } from './charge';
-import { refuseEmpty } from './limit';
+import { refuseEmpty, type LimitContext } from './limit';
 import { checkLeased, type LeasedSaid } from './leased';
 import { readLimits } from './limits';
 import { MAX_DEPTH, quote, type Located } from '../../../fields/located';
 import { readMetadata } from './metadata';
-import type { LimitNames } from './replaces';
 import { warnOfIdle, warnOfRegularExpression } from './remarks';
 import { readSecret, type SecretRules } from './secrets';
 import { checkSiblings, type Siblings } from './siblings';
@@ -18,10 +17,9 @@ import {
 import { ruleFields, type RuleFields } from './rule-fields';
 
 /** The entries of one domain while its files are read. */
-export interface DomainDraft {
+export interface DomainDraft extends LimitContext {
   readonly rules: RuleDefinition[];
   readonly top: Siblings;
-  readonly names: LimitNames;
   readonly secrets: SecretRules;
   /** What counts by the rules; undefined: whatever they need. */
   readonly abilities: StoreAbilities | undefined;
@@ -56,7 +54,7 @@ function readLevel(
   for (const map of above.mapsOf('descriptors')) {
     const fields = ruleFields(map, 'descriptor', report);
     const own = readRule(fields);
-    const limits = readLimits(fields, draft.names);
+    const limits = readLimits(fields, draft);
     refuseUncountable(fields, limits, draft.abilities);
     checkLeased(fields, limits, draft);
     const rule = {

@@ -8,6 +8,7 @@ import { readCounting } from './counting';
 import { isInFlight, readInFlight } from './in-flight';
 import { readPeriod } from './period';
 import { readReplaces, type LimitNames } from './replaces';
+import type { HasZone } from '../../windows/zone-data';
 import { belongsIn, ruleFields, type RuleFields } from './rule-fields';
 import { nearestName } from '../../../fields/nearest-name';
 
@@ -21,14 +22,25 @@ export interface LimitDraft {
   readonly fields: RuleFields<'rate_limit'>;
 }
 
+/** What limits are read beside. */
+export interface LimitContext {
+  readonly names: LimitNames;
+  /** Undefined: the runtime alone knows time zones. */
+  readonly hasZone: HasZone | undefined;
+}
+
 /** A limit, the only one of a rule or one of several. What is wrong in it is reported. */
-export function readLimit(map: LocatedMap, names: LimitNames, report: Report): LimitDraft {
+export function readLimit(
+  map: LocatedMap,
+  { names, hasZone }: LimitContext,
+  report: Report,
+): LimitDraft {
   const fields = ruleFields(map, 'rate_limit', report);
   const unlimited = fields.flag('unlimited');
   const name = fields.text('name') ?? '';
   names.defined.add(name);
   const { requestsPerUnit, ...rate } =
-    isInFlight(fields) && !unlimited ? readInFlight(fields) : readRate(fields, unlimited);
+    isInFlight(fields) && !unlimited ? readInFlight(fields) : readRate(fields, unlimited, hasZone);
   const limit: LimitDefinition = {
     requestsPerUnit,
     unlimited,
@@ -48,10 +60,14 @@ export function secondsOf({ unit, unitMultiplier = 1 }: LimitDefinition): number
 }
 
 /** So many hits per period, and how they are counted. */
-function readRate(fields: RuleFields<'rate_limit'>, unlimited: boolean) {
+function readRate(
+  fields: RuleFields<'rate_limit'>,
+  unlimited: boolean,
+  hasZone: HasZone | undefined,
+) {
   const requestsPerUnit = readRequestsPerUnit(fields, unlimited);
   const unit = readUnit(fields, unlimited);
-  const period = { unit, ...readPeriod(fields, unit, unlimited) };
+  const period = { unit, ...readPeriod(fields, { unit, unlimited, hasZone }) };
   return {
     requestsPerUnit,
     ...period,

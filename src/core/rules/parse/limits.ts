@@ -7,9 +7,8 @@ import {
   type RuleDefinition,
 } from '../definition';
 import { readBlock } from './block';
-import { readLimit, secondsOf, type LimitDraft } from './limit';
+import { readLimit, secondsOf, type LimitContext, type LimitDraft } from './limit';
 import { checkTogether, refuseBesideUnlimited } from './limits-together';
-import type { LimitNames } from './replaces';
 import { type RuleFields, ruleFields } from './rule-fields';
 import { readDuration } from './duration';
 
@@ -20,10 +19,10 @@ export const SEE_SEVERAL_LIMITS =
 /** The limits of a descriptor, and what it says beyond them. What is wrong in it is reported. */
 export function readLimits(
   fields: RuleFields<'descriptor'>,
-  names: LimitNames,
+  context: LimitContext,
 ): Pick<RuleDefinition, 'limit' | 'budget'> {
   const isList = fields.get('rate_limits') !== undefined;
-  const drafts = isList ? readList(fields, names) : readSole(fields, names);
+  const drafts = isList ? readList(fields, context) : readSole(fields, context);
   const limits = drafts.map(({ limit }) => limit);
   const block = readBlock(fields, longestOf(drafts));
   const asked = readReserve(fields);
@@ -51,21 +50,23 @@ function longestOf(drafts: readonly LimitDraft[]): number | undefined {
   return lengths.length === 0 ? undefined : Math.max(...lengths);
 }
 
-function readSole(fields: RuleFields<'descriptor'>, names: LimitNames): readonly LimitDraft[] {
+function readSole(fields: RuleFields<'descriptor'>, context: LimitContext): readonly LimitDraft[] {
   const map = fields.mapOf('rate_limit', `; ${SEE_SEVERAL_LIMITS}`);
-  return map === undefined ? [] : [readLimit(map, names, fields.report)];
+  return map === undefined ? [] : [readLimit(map, context, fields.report)];
 }
 
 const MAX_LIMITS = 8;
 
-function readList(fields: RuleFields<'descriptor'>, names: LimitNames): readonly LimitDraft[] {
+function readList(fields: RuleFields<'descriptor'>, context: LimitContext): readonly LimitDraft[] {
   if (fields.has('rate_limit')) {
     const message = 'rate_limit cannot be combined with rate_limits; expected one or the other';
     fields.error('rate_limit', 'limit-beside-limits', message);
-    readSole(fields, names);
+    readSole(fields, context);
   }
   checkLength(fields);
-  return fields.mapsOf('rate_limits').flatMap((map) => readEntry(map, names, fields.report) ?? []);
+  return fields
+    .mapsOf('rate_limits')
+    .flatMap((map) => readEntry(map, context, fields.report) ?? []);
 }
 
 function checkLength(fields: RuleFields<'descriptor'>): void {
@@ -79,8 +80,8 @@ function checkLength(fields: RuleFields<'descriptor'>): void {
 }
 
 /** Undefined: unlimited, which is reported. */
-function readEntry(map: LocatedMap, names: LimitNames, report: Report): LimitDraft | undefined {
-  const draft = readLimit(map, names, report);
+function readEntry(map: LocatedMap, context: LimitContext, report: Report): LimitDraft | undefined {
+  const draft = readLimit(map, context, report);
   if (!draft.limit.unlimited) return draft;
   const message =
     'unlimited: true cannot be combined with rate_limits, all of which apply; expected unit and requests_per_unit';

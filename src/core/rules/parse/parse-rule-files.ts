@@ -9,6 +9,7 @@ import { findSecretKeys, type SecretOptions, type SecretRules } from './secrets'
 import { createReport, type Report, type SourceNoun } from '../../../fields/report';
 import type { StoreAbilities } from './store-abilities';
 import { present } from '../../../fields/scalars';
+import type { HasZone } from '../../windows/zone-data';
 import { ruleFields } from './rule-fields';
 
 /** One file (or xDS resource) as read: its tree, and what reading it already found. */
@@ -26,6 +27,8 @@ export interface ParseOptions extends SecretOptions {
   readonly mergeDomains: boolean;
   /** Undefined: whether a store can count by the rules is not checked. */
   readonly abilities?: StoreAbilities | undefined;
+  /** Of time zones that the runtime does not know; undefined: it alone knows them. */
+  readonly hasZone?: HasZone | undefined;
 }
 
 interface Reading extends ParseOptions {
@@ -118,10 +121,11 @@ function draftOf(
   return draft;
 }
 
-function createDraft(at: Place, { abilities, secrets }: Reading, { file }: Report): Draft {
+function createDraft(at: Place, { abilities, hasZone, secrets }: Reading, { file }: Report): Draft {
   const names = { defined: new Set<string>(), replaced: [] };
   const said = { charges: [], leases: [] };
-  return { rules: [], top: new Map(), names, abilities, ...said, secrets, file, at };
+  const rest = { abilities, hasZone, ...said, secrets, file, at };
+  return { rules: [], top: new Map(), names, ...rest };
 }
 
 function readRoot(root: Located | undefined, report: Report): LocatedMap | undefined {

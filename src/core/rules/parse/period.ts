@@ -3,7 +3,8 @@ import { quote } from '../../../fields/located';
 import type { Unit } from '../../units';
 import type { WeekStart } from '../../windows/calendar';
 import { windowSeconds } from '../../windows/length';
-import { isTimeZone } from '../../windows/time-zone';
+import { isKnownZone } from '../../windows/time-zone';
+import type { HasZone } from '../../windows/zone-data';
 import type { CalendarDefinition, LimitDefinition } from '../definition';
 import type { RuleFields } from './rule-fields';
 
@@ -21,11 +22,17 @@ const WEEK_STARTS: readonly WeekStart[] = ['monday', 'sunday', 'saturday'];
 /** Keys that say where a calendar period starts. */
 const CALENDAR_KEYS = ['time_zone', 'week_start', 'month_start'] as const;
 
+/** What a limit says before its period is read. */
+interface PeriodContext {
+  readonly unit: Unit | undefined;
+  readonly unlimited: boolean;
+  readonly hasZone: HasZone | undefined;
+}
+
 /** How long the periods of a limit are, and where they start. What is wrong in it is reported. */
 export function readPeriod(
   fields: RateLimit,
-  unit: Unit | undefined,
-  unlimited: boolean,
+  { unit, unlimited, hasZone }: PeriodContext,
 ): Pick<LimitDefinition, 'unitMultiplier' | 'calendar'> {
   const isCalendar = fields.flag('calendar');
   if (unlimited) {
@@ -33,7 +40,7 @@ export function readPeriod(
     return {};
   }
   const unitMultiplier = readMultiplier(fields, unit, isCalendar);
-  const calendar = isCalendar ? readCalendar(fields, unit) : undefined;
+  const calendar = isCalendar ? readCalendar(fields, unit, hasZone) : undefined;
   if (!isCalendar) warnOfIdle(fields, CALENDAR_KEYS, 'without calendar: true');
   return { unitMultiplier, calendar };
 }
@@ -68,7 +75,11 @@ function readMultiplier(
   return multiplier;
 }
 
-function readCalendar(fields: RateLimit, unit: Unit | undefined): CalendarDefinition | undefined {
+function readCalendar(
+  fields: RateLimit,
+  unit: Unit | undefined,
+  hasZone: HasZone | undefined,
+): CalendarDefinition | undefined {
   if (unit !== undefined && !CALENDAR_UNITS.includes(unit)) {
     const message = `calendar: true needs the unit day, week, month or year; found ${unit.toLowerCase()}`;
     fields.error('calendar', 'calendar-unit', message);
@@ -77,19 +88,19 @@ function readCalendar(fields: RateLimit, unit: Unit | undefined): CalendarDefini
   if (unit !== 'WEEK') warnOfIdle(fields, ['week_start'], 'without unit: week');
   if (unit !== 'MONTH') warnOfIdle(fields, ['month_start'], 'without unit: month');
   return {
-    timeZone: readTimeZone(fields),
+    timeZone: readTimeZone(fields, hasZone),
     weekStart: fields.oneOf('week_start', WEEK_STARTS, 'bad-week-start') ?? 'monday',
     // Every month has 28 days.
     monthStart: fields.whole('month_start', { least: 1, most: 28 }, 'bad-month-start') ?? 1,
   };
 }
 
-function readTimeZone(fields: RateLimit): string {
+function readTimeZone(fields: RateLimit, hasZone: HasZone | undefined): string {
   const name = fields.text('time_zone');
   if (name === undefined || name === '') return 'UTC';
-  if (isTimeZone(name)) return name;
+  if (isKnownZone(name, hasZone)) return name;
   const hint = didYouMean(name, Intl.supportedValuesOf('timeZone'));
-  const message = `time_zone ${quote(name)} is not an IANA time zone that this version of Node knows${hint}`;
+  const message = `time_zone ${quote(name)} is not an IANA time zone that Node or a newer tzdata here knows${hint}`;
   fields.error('time_zone', 'bad-time-zone', message);
   return 'UTC';
 }

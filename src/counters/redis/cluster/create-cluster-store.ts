@@ -37,7 +37,7 @@ export function createClusterStore(
   address: StoreAddress & { readonly kind: 'cluster' },
 ): RedisCounters {
   const { monotonicMs, onEvent } = deps;
-  const { timeoutMs, clusterParallelism = 0 } = options;
+  const { timeoutMs, clusterParallelism = 0, typeSetting } = options;
   const store = toAddressText(address);
   const connected = createSnapshot(false);
   let isClosed = false;
@@ -59,7 +59,7 @@ export function createClusterStore(
   const clusterNodes = createClusterNodes(nodes, { ...deps, targets });
   const topology = createTopologyRefresh(
     { monotonicMs, onEvent, nodes, clusterNodes, onPlaced: publish },
-    { store, seeds: address.nodes, answerMs: timeoutMs },
+    { store, seeds: address.nodes, answerMs: timeoutMs, typeSetting },
   );
 
   /** A redirect that cannot be followed shows as well that slots have moved. */

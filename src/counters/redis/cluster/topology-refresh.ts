@@ -3,6 +3,8 @@ import { createSnapshot, createStopSignal, exhaustLatest, fromTask } from '../..
 import { toReason } from '../../../platform/errors';
 import { type NodeSet } from '../node-set';
 import { type HostAndPort, type RedisCountersDeps } from '../options';
+import { createPlacement } from '../placement';
+import { isAlone, WrongKindError, type TypeSetting } from '../wrong-kind';
 import { type ClusterNodes } from './cluster-nodes';
 import { readSlotMap, type SlotMap } from './slots';
 
@@ -17,6 +19,7 @@ export interface TopologyRefreshOptions {
   readonly store: string;
   readonly seeds: readonly HostAndPort[];
   readonly answerMs: number;
+  readonly typeSetting?: TypeSetting | undefined;
 }
 
 /** Interval for checking whether the placement must be read again, for example because a slot owner has no connection. */
@@ -31,10 +34,11 @@ const ANSWER_MS = 500;
 /** Keeps what is known of a cluster's slots up to date. */
 export function createTopologyRefresh(deps: TopologyRefreshDeps, options: TopologyRefreshOptions) {
   const { monotonicMs, onEvent, nodes, clusterNodes, onPlaced } = deps;
-  const { store, seeds } = options;
+  const { store, seeds, typeSetting } = options;
   const answerMs = Math.min(options.answerMs, ANSWER_MS);
   const hints = createSnapshot(0);
   const stopped = createStopSignal();
+  const placement = createPlacement({ onEvent }, store, typeSetting);
   let reason = 'no node has returned its slot map yet';
   let isWanted = true;
   let askedMs = -Infinity;
@@ -55,7 +59,9 @@ export function createTopologyRefresh(deps: TopologyRefreshDeps, options: Topolo
         if (map.isTrusted) return map;
         doubtful ??= map;
       } catch (error) {
-        reason = `${name}: ${toReason(error)}`;
+        const fault = toFault(error, typeSetting);
+        reason = `${name}: ${toReason(fault)}`;
+        if (!clusterNodes.isKnown) placement.onFailed(fault);
       }
     }
     return doubtful;
@@ -74,6 +80,7 @@ export function createTopologyRefresh(deps: TopologyRefreshDeps, options: Topolo
       reportUnknownSlots();
       return;
     }
+    placement.onFound();
     if (isUnknown) onEvent?.({ kind: 'slots-known', store });
     isUnknown = false;
     const owners = clusterNodes.place(map.ranges);
@@ -111,6 +118,12 @@ export function createTopologyRefresh(deps: TopologyRefreshDeps, options: Topolo
       hints.close();
     },
   };
+}
+
+/** Says of a single server which setting mends it. */
+function toFault(error: unknown, typeSetting: TypeSetting | undefined): unknown {
+  const answer = toReason(error);
+  return isAlone(answer) ? new WrongKindError('alone', typeSetting, answer) : error;
 }
 
 /** The host of `host:port` as it stands in messages. */

@@ -4,6 +4,8 @@ import { type ClientTlsFiles } from '../../../platform/tls-files';
 import { destroyClient } from '../connection';
 import { authenticate } from '../handshake';
 import { openClient } from '../open-connection';
+import { toReason } from '../../../platform/errors';
+import { isUnknownCommand, WrongKindError, type TypeSetting } from '../wrong-kind';
 import { isPort, toAddressText, type HostAndPort, type RedisAddress } from '../options';
 
 export interface MasterView {
@@ -18,6 +20,7 @@ export interface SentinelOptions {
   readonly tls: ClientTlsFiles | undefined;
   /** An answer takes no longer, connecting included. */
   readonly answerMs: number;
+  readonly typeSetting: TypeSetting | undefined;
 }
 
 /** A connection to one sentinel, opened when it is asked and kept. */
@@ -62,7 +65,7 @@ export function createSentinel(place: HostAndPort, options: SentinelOptions) {
         return await pending(client);
       } catch (error) {
         drop();
-        throw error;
+        throw toFault(error, options.typeSetting);
       } finally {
         clearTimeout(timer);
         signal.removeEventListener('abort', drop);
@@ -73,6 +76,12 @@ export function createSentinel(place: HostAndPort, options: SentinelOptions) {
 }
 
 export type Sentinel = ReturnType<typeof createSentinel>;
+
+/** Says of a server which is not a sentinel which setting mends it. */
+function toFault(error: unknown, typeSetting: TypeSetting | undefined): unknown {
+  const answer = toReason(error);
+  return isUnknownCommand(answer) ? new WrongKindError('no-sentinel', typeSetting, answer) : error;
+}
 
 function toView(masterName: string, where: unknown, what: unknown): MasterView {
   if (!Array.isArray(where) || !Array.isArray(what))

@@ -8,6 +8,7 @@ import { unread } from '../../unread';
 import { lookAt } from '../look';
 import { type RedisNode } from '../node';
 import { toAddressText, type RedisCounters, type RedisCountersOptions } from '../options';
+import { createPlacement } from '../placement';
 import { type PoolDeps } from '../pool';
 import { toUnavailableError } from '../store-errors';
 import { createMasterElection, createSentinel, type Sentinel } from './ask-sentinel';
@@ -33,6 +34,7 @@ export function createSentinelStore(
   const stopped = createStopSignal();
   const election = createMasterElection();
   const failing = new Set<string>();
+  const placement = createPlacement({ onEvent }, store, options.typeSetting);
   let reason = 'no sentinel has named the master yet';
   let master: RedisNode | undefined;
 
@@ -54,6 +56,7 @@ export function createSentinelStore(
       auth: options.sentinelAuth,
       tls: options.sentinelTls,
       answerMs: Math.min(options.timeoutMs, ANSWER_MS),
+      typeSetting: options.typeSetting,
     }),
   );
 
@@ -80,6 +83,7 @@ export function createSentinelStore(
     if (nodes.isConnected !== connected.current) connected.set(nodes.isConnected);
   };
   const noteAnswer = ({ name }: Sentinel): void => {
+    placement.onFound();
     if (failing.delete(name)) onEvent?.({ kind: 'sentinel-works', store: name });
   };
   const ask = async (sentinel: Sentinel, signal: AbortSignal): Promise<undefined> => {
@@ -95,7 +99,10 @@ export function createSentinelStore(
       publish();
     } catch (error) {
       if (signal.aborted) return;
-      if (master === undefined) reason = `sentinel ${sentinel.name}: ${toReason(error)}`;
+      if (master === undefined) {
+        reason = `sentinel ${sentinel.name}: ${toReason(error)}`;
+        placement.onFailed(error);
+      }
       failing.add(sentinel.name);
       onEvent?.({ kind: 'sentinel-failed', store: sentinel.name, reason: toReason(error) });
     }

@@ -36,15 +36,23 @@ export class CallFacts implements RequestFacts {
     return this.#words !== undefined;
   }
 
-  /** The first header that the check needs and its proxy does not send as it should; undefined when nothing is amiss. */
+  /**
+   * The first header that the check needs and its proxy, or a call without one, does not send as it should; undefined when nothing is
+   * amiss. `Host: .` and `Host: :80` name no host: such a call would pass uncounted.
+   */
   findAmiss(): string | undefined {
-    if (this.#words === undefined) return undefined;
-    return this.#check.neededHeaders.find((name) => {
-      const value = this.header(name);
-      if (value === undefined) return true;
-      if (name === 'x-real-ip') return isIP(withoutMapping(value)) === 0;
-      return URIS.has(name) && this.#parsedUri(name) === undefined;
-    });
+    const { proxy, neededHeaders, needsHost } = this.#check;
+    if (proxy !== undefined && !this.isTrusted) return undefined;
+    const amiss = proxy && neededHeaders.find((name) => this.#isAmiss(name));
+    if (amiss !== undefined || !needsHost || this.#host() !== undefined) return amiss;
+    return this.#words?.host ?? 'host';
+  }
+
+  #isAmiss(name: string): boolean {
+    const value = this.header(name);
+    if (value === undefined) return true;
+    if (name === 'x-real-ip') return isIP(withoutMapping(value)) === 0;
+    return URIS.has(name) && this.#parsedUri(name) === undefined;
   }
 
   field(name: RequestField): string | undefined {

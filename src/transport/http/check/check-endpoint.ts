@@ -37,18 +37,19 @@ export function createCheckEndpoint(deps: CheckDeps) {
     quota: { ...policies, policies: 'all' },
   };
 
-  /** Why a proxy is not believed, or not set up; undefined when nothing is amiss. */
+  /** Why a call makes no sense; undefined when nothing is amiss. Of a proxy that is not believed, or not set up, the log has a line. */
   const findAmiss = (facts: CallFacts, asked: AskedCheck): string | undefined => {
-    if (asked.check.proxy === undefined) return undefined;
-    if (!facts.isTrusted) {
+    const { proxy } = asked.check;
+    if (proxy !== undefined && !facts.isTrusted) {
       counts.count('untrusted');
       warnings.untrusted(facts, asked);
       return undefined;
     }
     const header = facts.findAmiss();
     if (header === undefined) return undefined;
+    if (proxy === undefined) return 'the call names no host: expected one in its header Host';
     warnings.amiss(header, asked);
-    return `the proxy ${asked.check.proxy} must send the header ${header}`;
+    return `the proxy ${proxy} must send the header ${header}`;
   };
   const decide = (request: IncomingMessage, response: ServerResponse, asked: AskedCheck): void => {
     const { check, question } = asked;

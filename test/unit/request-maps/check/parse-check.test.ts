@@ -36,6 +36,7 @@ descriptors:
     showRule: true,
     hitsHeader: 'x-cost',
     neededHeaders: ['x-original-method', 'x-original-uri', 'x-real-ip'],
+    needsHost: false,
   });
   expect(['10.1.2.3', '192.0.2.1', '192.0.2.2'].map((peer) => check?.hops.isTrusted(peer))).toEqual(
     [true, true, false],
@@ -50,6 +51,7 @@ it('has no proxy and answers 429 unless it says otherwise', () => {
     showRule: false,
     hitsHeader: undefined,
     neededHeaders: [],
+    needsHost: false,
   });
 });
 

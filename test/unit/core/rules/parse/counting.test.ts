@@ -146,6 +146,26 @@ describe('how a limit counts', () => {
   });
 });
 
+it.each([
+  ['America/Newville', ['America/Newville'], []],
+  ['America/Oldtown', ['America/Oldtown'], ['bad-time-zone']],
+  ['America', [], ['bad-time-zone']],
+  ['../America/Newville', [], ['bad-time-zone']],
+  ['America/tz.tab', [], ['bad-time-zone']],
+  ['"+01:00"', [], ['bad-time-zone']],
+  ['Europe/Berlin', [], []],
+])('asks newer data of a zone that the runtime does not know: %s', (zone, expected, mistakes) => {
+  const asked: string[] = [];
+  const hasZone = (name: string): boolean => {
+    asked.push(name);
+    return name === 'America/Newville';
+  };
+  const source = readRuleFile('rules.yaml', inLimit(`${DAY}, calendar: true, time_zone: ${zone}`));
+  const { problems } = parseRuleFiles([source], { mergeDomains: false, hasZone });
+  expect(problems.map(({ class: name }) => name)).toEqual(mistakes);
+  expect(asked).toEqual(expected);
+});
+
 describe('a store that counts fixed windows alone', () => {
   const refused = (fields: string) => {
     const source = readRuleFile('rules.yaml', inLimit(fields));

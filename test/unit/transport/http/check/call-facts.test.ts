@@ -107,6 +107,8 @@ it.each([
   ['ingress-nginx', 'x-original-url', 'http://shop.example?b'],
   ['traefik', 'x-forwarded-uri', 'a:b/c'],
   ['caddy', 'x-forwarded-uri', 'a:b/c'],
+  ['caddy', 'x-forwarded-host', ':80'],
+  ['traefik', 'x-forwarded-host', '.'],
 ] as const)('of %s refuses a %s that is %s', (proxy, header, value) => {
   const request = call('10.1.1.1', { ...WRITTEN[proxy], [header]: value });
   expect(new CallFacts(request, checkOf(proxy)).findAmiss()).toBe(header);
