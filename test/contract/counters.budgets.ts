@@ -51,7 +51,7 @@ const settle = (gate: BudgetGate, key: string, id: string, hits?: number): Incre
 const outcomeOf = (one: Increment, { states }: CounterReply, at: number): BudgetOutcome => {
   const state = states?.[at] as BudgetState;
   const { kind } = one.gate;
-  return kind.outcome(one, state, Number(one.hits), 0, Date.now() / 1_000) as BudgetOutcome;
+  return kind.outcome(one, state, Number(one.hits), 0, batch([]).nowSeconds) as BudgetOutcome;
 };
 
 /** What a store keeps that knows budgets (budgets.md). */

@@ -1,8 +1,9 @@
 import { createMemoryCounters } from '../../src/counters/memory/create-memory-counters';
 import { keyFor, slowRule } from '../support/algorithm-increments';
+import { START_SECONDS } from '../support/increments';
 import { describeCounters } from './counters.contract';
 
-const clock = () => Date.now() / 1_000;
+const clock = () => START_SECONDS;
 
 const algorithms = [slowRule('gcra'), slowRule('sliding_window')];
 

@@ -7,7 +7,7 @@ import { parseCheckFiles } from '../../src/rule-sources/check-files';
 import { DEFAULT_BOUNDS } from '../../src/transport/bounds';
 import { createHttpTransport } from '../../src/transport/http/transport';
 import { createSnapshot, type HealthStatus } from '../../streams';
-import { recordingStatistics, SERVING } from '../contract/transport.harness';
+import { recordingStatistics, SERVING } from '../support/transport-harness';
 import { httpLimits } from '../support/http-limits';
 import { sendBytes } from '../support/raw-http';
 

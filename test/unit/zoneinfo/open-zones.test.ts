@@ -65,13 +65,13 @@ describe('the zones of a process', () => {
   ])(
     'has those that the runtime does not know in %s data: system %s, package %s',
     (_, system, ofPackage, source, hours) => {
-      writeSystem(system, { 'America/Newville': 'ONE-1' });
-      writePackage(ofPackage, 'America/Newville', 'TWO-2');
-      const { find, has, refused } = open();
+      zones.writeSystem(system, { 'America/Newville': 'ONE-1' });
+      zones.writePackage(ofPackage, 'America/Newville', 'TWO-2');
+      const { find, has, refused } = zones.open();
       expect(has('America/Newville')).toBe(true);
       expect(found(find('America/Newville'))).toMatchObject({ source, offset: hours * HOUR });
-      mkdirSync(join(folder, 'America/Argentina'));
-      write('America/Oldtown', 'no zone\n'.repeat(20));
+      mkdirSync(join(zones.folder, 'America/Argentina'));
+      zones.write('America/Oldtown', 'no zone\n'.repeat(20));
       for (const name of ['America/Argentina', 'America/Oldtown', 'America/Nowhere', '../x'])
         expect(has(name)).toBe(false);
       expect(refused).toEqual([]);
