@@ -125,12 +125,19 @@ function createPassage(socket: Socket): (chunk: Buffer, delayMs: number) => void
       if (next !== undefined && socket.writable) socket.write(next.chunk);
     }
     const [first] = waiting;
-    if (first !== undefined) setTimeout(writeDue, Math.ceil(first.dueMs - performance.now()));
+    if (first !== undefined) wait(Math.ceil(first.dueMs - performance.now()));
   };
+  let timer: NodeJS.Timeout | undefined;
+  const wait = (delayMs: number): void => {
+    timer = setTimeout(writeDue, delayMs);
+  };
+  socket.once('close', () => {
+    clearTimeout(timer);
+  });
   return (chunk, delayMs) => {
     if (waiting.length === 0 && delayMs === 0) socket.write(chunk);
     else if (waiting.push({ chunk, dueMs: performance.now() + delayMs }) === 1) {
-      setTimeout(writeDue, delayMs);
+      wait(delayMs);
     }
   };
 }
