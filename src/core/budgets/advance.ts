@@ -5,21 +5,21 @@ import type { Budget, BudgetEntry } from './budget';
 import { take } from './commit';
 import { entryState } from './states';
 
-/** A reservation whose lease is over. */
+/** A reservation whose lease has expired. */
 export interface Lapse {
   readonly hits: number;
   /** Milliseconds since 1970. */
   readonly endMs: number;
 }
 
-/** Two clocks: that of the store, and that of this process, by which windows begin and end. */
+/** Two clocks: the store's, and this process' own, which windows follow. */
 export interface Moment {
   /** Microseconds since 1970. */
   readonly micros: number;
   readonly nowSeconds: number;
 }
 
-/** No lease is over. */
+/** No lease has expired. */
 export const NO_LAPSES: readonly Lapse[] = [];
 
 /** A counter that was never used. */
@@ -42,8 +42,8 @@ function unusedEntry({ gate, windowAt }: BudgetEntry, { micros, nowSeconds }: Mo
 }
 
 /**
- * A stored counter as it stands now, with what leases that are over charge: each at the moment of its end, in the window of that
- * moment; a window that is gone takes nothing (budgets.md section 4). Its entries are new ones: a store may write over its own.
+ * A stored counter as it stands now. Expired leases are charged, each at the moment of its expiry and in the window of that moment;
+ * a window that has ended takes nothing (budgets.md section 4). The entries are new: a store may overwrite its own.
  */
 export function advanceBudget(
   budget: Budget,
@@ -103,7 +103,7 @@ function advanceOwn(
   return step(entry, now, nowTick, nowTick - tick);
 }
 
-/** A counter of which nothing is in use stands as one that was never used. */
+/** An idle counter is equivalent to an unused one. */
 function step({ gate }: BudgetEntry, state: EntryState, tick: number, ticks: number): EntryState {
   const now = gate.kind.advance(gate, state, ticks);
   const isUnused = now.used === 0 && now.previous === 0;
@@ -111,8 +111,8 @@ function step({ gate }: BudgetEntry, state: EntryState, tick: number, ticks: num
 }
 
 /**
- * A stored window that ends later than this process' own stays: it never goes back. One that ends later than any window of the rule
- * was named by a clock that was wrong: it is that of now.
+ * A stored window that ends later than this process' own stays: a window never goes back. One that ends later than any window of
+ * the rule can was written by a wrong clock: the current window replaces it.
  */
 function advanceWindow(
   entry: BudgetEntry,
@@ -139,7 +139,7 @@ function isAstrayEnd(
   return endSeconds > Math.floor(nowSeconds) + longestSeconds + SPARE_SECONDS;
 }
 
-/** Whether a stored counter says something that only a wrong clock can have written; `advanceBudget` mends it. */
+/** Whether a stored counter can only have been written by a wrong clock; `advanceBudget` mends it. */
 export function isAstrayBudget(budget: Budget, stored: BudgetState, moment: Moment): boolean {
   const nowMs = Math.floor(moment.micros / 1_000);
   if (believedBlocks(budget, stored.blocks, nowMs) !== stored.blocks) return true;

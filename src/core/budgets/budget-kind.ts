@@ -12,8 +12,8 @@ import { outcomeOfBudget, type BudgetOutcome } from './outcome';
 import { recordOf, stateOf } from './record';
 
 /**
- * Several limits, reservations and blocks under one key, as planning, stores, caches and answers ask any kind. It composes the
- * kinds of its limits and knows none of them; no rule names it, so that it has no place in the table.
+ * Several limits, reservations and blocks under one key, with the interface of a kind. It composes the kinds of its limits
+ * without knowing them; no rule names it, so it is not in the table.
  */
 export const budgetKind = {
   letter: 'b',
@@ -52,7 +52,7 @@ export const budgetKind = {
   heldOutcome(asked, state, hits, second): BudgetOutcome {
     const looked = outcomeOfBudget(budgetOf(asked), state, { hits: 0, mode: 'ask' }, second);
     const over = looked.isOver ? Math.max(hits, 0) : 0;
-    // What was found lapsed stays so until a call that is counted.
+    // Lapsed hits are reported by the next call that is counted.
     return { ...looked, over, lapsed: 0 };
   },
   commit(asked, state) {
@@ -80,12 +80,12 @@ export const budgetKind = {
   },
 } as const satisfies Kind<BudgetState>;
 
-/** Whether these hits are a part of one ask, which is admitted or refused whole. */
+/** Whether these hits are a part of one charge, which is admitted or refused whole. */
 function isPart({ times, hits: all, reservation }: Asked, hits: number): boolean {
   return times === 1 && reservation === undefined && hits > 0 && hits < Number(all);
 }
 
-/** What they get: the outcome of the whole, which counts once what it began. */
+/** The outcome for a part: the outcome of the whole; blocks that it began are counted once. */
 function outcomeOfPart(
   asked: Asked,
   state: BudgetState,
@@ -122,7 +122,7 @@ function refuses(asked: Asked, state: BudgetState): boolean {
   return judge(budget, ask.hits < 0 ? charge(budget, state, ask.hits) : state, ask).isOver;
 }
 
-/** Whether asks of hits may be answered by what is known: of a rule with blocks only while one lasts. */
+/** Whether a known state may answer these charges: for a rule that only blocks, a lasting block alone may. */
 function isRecalled(asked: Asked): boolean {
   if (asked.reservation !== undefined || asked.hits <= 0) return false;
   return hasBlocks(asked) || (budgetOf(asked).reserve === undefined && isRecalledWhole(asked));
@@ -132,7 +132,7 @@ function hasBlocks(asked: Asked): boolean {
   return budgetOf(asked).blocks.length > 0;
 }
 
-/** Hits that every limit admits; below 0 a debt, or a block. */
+/** Hits that every limit admits; negative: a debt, or a block. */
 function freeHits({ budget }: Pick<BudgetGate, 'budget'>, state: BudgetState): number {
   if (isShut(budget, state)) return -1;
   let least = Infinity;
@@ -155,7 +155,7 @@ function isShut(budget: Budget, state: BudgetState): boolean {
   return !budget.isShadow && blockAt(budget, state) !== -1;
 }
 
-/** Where the counter stands before the ask with this number, from 1: those before it were admitted as long as they fit. */
+/** The counter before the charge with this number, from 1: earlier ones were admitted as long as they fit. */
 function beforeAsk(asked: Asked, state: BudgetState, number: number): BudgetState {
   if (number === 1) return state;
   const budget = budgetOf(asked);
@@ -168,7 +168,7 @@ function beforeAsk(asked: Asked, state: BudgetState, number: number): BudgetStat
   const charged = charge(budget, state, admitted * hits);
   if (refused === 0) return charged;
   const refusedAll = { hits: refused * hits, mode: 'ask' } as const;
-  // One ask of all refused hits is refused as they are.
+  // One charge with the sum of all refused hits is refused as they are.
   return commit(budget, charged, refusedAll);
 }
 

@@ -6,36 +6,36 @@ import type { Budget, BudgetEntry } from './budget';
 import { charge, commitJudged } from './commit';
 import { entryAt, freeUnits, judge, refusesEntry, type BudgetAsk, type Judgement } from './judge';
 
-/** What one limit of a budget says after an ask. */
+/** The answer of one limit of a budget. */
 export type EntryOutcome = Pick<Outcome, 'isOver' | 'remaining' | 'used' | 'resetSeconds'>;
 
-/** What one ask is answered: by the limit that is nearest, and what all of them say. */
+/** The answer to one charge: the figures of the nearest limit, and those of all limits. */
 export interface BudgetOutcome extends Outcome {
-  /** The limit whose figures these are. */
+  /** The index of the nearest limit, whose figures these are. */
   readonly entry: number;
   readonly entries: readonly EntryOutcome[];
-  /** Blocks that began with this ask. */
+  /** Number of blocks that this charge began. */
   readonly blocksBegun: number;
-  /** Hits that a block refused, or would in shadow mode. */
+  /** Hits that a block refused, or would if not in shadow mode. */
   readonly blockedHits: number;
-  /** Hits that are held by it from now on; -1: none is opened. */
+  /** Hits that it reserved; -1: it opened no reservation. */
   readonly reserved: number;
-  /** Hits that it charged in place of those that were held; -1: it ends nothing. */
+  /** Hits that it charged in place of reserved ones; -1: it closed no reservation. */
   readonly settled: number;
   readonly lapsed: number;
 }
 
-/** Free again at any moment: a reservation may be settled. */
+/** A slot may become free at any moment: a reservation may be settled. */
 const SOON_SECONDS = 1;
 
-/** The outcome of one ask that met the counter where it stood (budgets.md section 3); `second`: now, by this process. */
+/** The outcome of one charge, judged by the counter before it (budgets.md section 3); `second`: now, by this process. */
 export function outcomeOfBudget(
   budget: Budget,
   state: BudgetState,
   ask: BudgetAsk,
   second: number,
 ): BudgetOutcome {
-  // Hits that are given back are over where that does not end the debt.
+  // A refund is over where it does not end the debt.
   const met = ask.hits < 0 ? charge(budget, state, ask.hits) : state;
   const judgement = judge(budget, met, ask);
   const after = commitJudged(budget, state, ask, judgement);
@@ -101,12 +101,14 @@ function resetSeconds({ entry, at, after }: EntryPlace, second: number): number 
   if (isSlots) return 0;
   const state = entryAt(after, entry, at);
   if (windowAt !== undefined) return Math.max(0, state.endSeconds - second);
-  // What is held will be charged: until it is, nothing of it comes free.
+  // Reserved hits will be charged: until then they do not become free.
   const settled = gate.kind.take(gate, state, after.held);
   return secondsOfTicks(gate.kind.ticksUntilReset(gate, settled), gate.tickMicros);
 }
 
-/** Seconds until the ask would be admitted without others, at least 1; until nothing is in use when it never will be. */
+/**
+ * Seconds, at least 1, until the charge would be admitted without further charges; if it never would be, until the counter is idle.
+ */
 function waitSeconds(place: EntryPlace, ask: BudgetAsk, second: number): number {
   const { entry, at, after } = place;
   const { gate, isSlots, windowAt } = entry;
@@ -137,7 +139,7 @@ interface Shut {
   readonly second: number;
 }
 
-/** A block refuses for its rest, or for as long as a limit would refuse without it, if that is longer. */
+/** A block refuses until it ends, or until the limits would admit, if that is later. */
 function behindBlock(outcome: BudgetOutcome, { budget, after, ask, second }: Shut): BudgetOutcome {
   const one = { ...ask, hits: Math.max(ask.hits, 1) };
   let told = { entry: firstAwake(budget), resetSeconds: 0 };
@@ -151,7 +153,7 @@ function behindBlock(outcome: BudgetOutcome, { budget, after, ask, second }: Shu
   return { ...outcome, entry: told.entry, used, resetSeconds };
 }
 
-/** Of those that refuse the one that does for longest; the first, where a block does or too many are open. */
+/** The refusing entry with the longest wait; the first entry, where a block refuses or too many reservations are open. */
 function longestWait(
   budget: Budget,
   entries: readonly EntryOutcome[],
@@ -173,7 +175,7 @@ function waitAt(entries: readonly EntryOutcome[], at: number): number {
   return (entries[at] as EntryOutcome).resetSeconds;
 }
 
-/** The limit with the smallest share left, of equals that of the shorter period. */
+/** The limit with the smallest share left; on a tie the one with the shorter period. */
 function tightest(budget: Budget, entries: readonly EntryOutcome[]): number {
   let chosen = firstAwake(budget);
   for (let at = chosen + 1; at < entries.length; at += 1)

@@ -2,7 +2,7 @@ import { describeEntry, limitWords, unitOf, zoneDataText } from '../rules/descri
 import { isHolding, type BudgetLimits, type RuleLimit } from '../rules/rules';
 import type { EntryExplanation, LimitExplanation } from './explanation';
 
-/** What explanations and lists say of every limit; of several that of the longest period, and all of them. */
+/** Fields of every limit in explanations and lists; for several limits those of the longest period, and all of them. */
 export function limitFields(
   limit: RuleLimit,
 ): Omit<LimitExplanation, 'source' | 'at' | 'limitsFrom'> {

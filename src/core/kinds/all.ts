@@ -1,9 +1,6 @@
 import type { Asked, Seen } from './kind';
 
-/**
- * The gate of several counters, which admits when all do: those that refuse, when one does; undefined when none does. What
- * cannot be seen refuses nothing.
- */
+/** For counters of which all must admit: which of them refuse; undefined when none does. A counter without a reading refuses nothing. */
 export function all(
   run: readonly Asked[],
   seen: readonly (Seen | undefined)[],

@@ -5,7 +5,7 @@ import { nothing, WINDOW_RANGE } from './window';
 
 function outcomeAt(limit: number, after: number, hits: number, resetSeconds: number): Outcome {
   if (after <= limit)
-    // A counter that others set back, or that stood below 0, leaves no more than the limit.
+    // A counter below 0, or one that others have lowered, leaves at most the limit.
     return {
       isOver: false,
       remaining: limit - Math.max(after, 0),
@@ -17,7 +17,7 @@ function outcomeAt(limit: number, after: number, hits: number, resetSeconds: num
   return { isOver: true, remaining: 0, used: after, over, resetSeconds };
 }
 
-/** The plain window, which charges whatever happens: hits above the limit are over, those below it are not. */
+/** The plain window, which charges every hit: hits above the limit are over, those below it are not. */
 export const count = {
   letter: 'p',
   words: { name: 'fixed_window', feature: 'algorithm: fixed_window', ofGate: () => [] },

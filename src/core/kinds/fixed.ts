@@ -11,7 +11,7 @@ import {
 } from './whole';
 import { nothing, WINDOW_RANGE } from './window';
 
-/** A window that charges no hits that it refuses. Its key and its count are those of the plain one. */
+/** A window that does not charge refused hits. Its key and its count are those of the plain window. */
 export const fixed = {
   letter: 'f',
   words: {
@@ -36,7 +36,7 @@ export const fixed = {
   ticksUntilFree: nothing,
   hitsAsked: () => undefined,
   isAnyRefused,
-  // It ends with its window, whatever it refuses.
+  // It ends with its window, even when it refuses.
   outcome(asked, state, hits, later, second) {
     const resetSeconds = asked.windowEndSeconds - second;
     return { ...outcomeOfAsk(asked, state, hits, later), resetSeconds };

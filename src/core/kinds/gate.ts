@@ -2,13 +2,13 @@ import type { CounterState, Gate, Kind, Seen } from './kind';
 import { millisOfTicks, ticksOf } from './ticks';
 import { WINDOW_TICKS } from './window';
 
-/** What a rule says about how it counts, its kind apart. */
+/** How a rule counts, apart from its kind. */
 export interface GateDefinition {
   /** Hits per period. */
   readonly limit: number;
-  /** Hits that fit at once, where the kind has a burst; undefined: the limit. */
+  /** Burst size, where the kind has a burst; undefined: the limit. */
   readonly burst?: number | undefined;
-  /** Whether refused hits are charged; undefined: as the kind does. */
+  /** Whether refused hits are charged; undefined: the kind's default. */
   readonly chargeDenied?: boolean | undefined;
   readonly periodSeconds: number;
 }
@@ -30,19 +30,19 @@ export function limitGate(kind: Kind, definition: GateDefinition): Gate {
   };
 }
 
-/** An instance's share of a limit, while so many count for themselves: rounded down, and at least 1, so that none is shut. */
+/** One instance's share of a limit while `replicas` count alone: rounded down, and at least 1, so that no instance is shut. */
 export function shareOf(gate: Gate, replicas: number): Gate {
   const of = (hits: number): number => (hits === 0 ? 0 : Math.max(1, Math.floor(hits / replicas)));
   const limit = of(gate.limit);
   return { ...gate, limit, size: of(gate.size), drain: Math.max(1, limit) };
 }
 
-/** Whether counters hold more than a count of a window, see `Kind`. */
+/** Whether counters hold more than the count of a window, see `Kind`. */
 export function hasOwnForm(gate: Gate): gate is Gate<CounterState> {
   return gate.kind.hasOwnForm;
 }
 
-/** Hits that fit at once, where they are more than the limit says. */
+/** The burst size, where it exceeds the limit. */
 export function burstOf({ kind, size }: Gate): number | undefined {
   return kind.hasBurst ? size : undefined;
 }
@@ -57,20 +57,20 @@ export function freeHits<S extends Seen>(gate: Gate<S>, seen: S): number {
   return Math.max(0, Math.floor(gate.kind.free(gate, seen) / gate.periodTicks));
 }
 
-/** Hits in use, a part of one counted as one; beyond the limit when it was lowered. */
+/** Hits in use, a partial hit counted as one; above the limit after the limit was lowered. */
 export function usedHits<S extends Seen>(gate: Gate<S>, seen: S): number {
   return gate.size + Math.ceil(-gate.kind.free(gate, seen) / gate.periodTicks);
 }
 
-/** Whether a counter says the same as none: its key is deleted. */
+/** Whether a counter is equivalent to a missing one: its key is deleted. */
 export function isUnused({ used, previous }: CounterState): boolean {
   return used === 0 && previous === 0;
 }
 
-/** A key outlives what it holds by this, so that no answer depends on when a store forgets. */
+/** A key outlives its content by this, so that no answer depends on when a store expires keys. */
 const SPARE_MS = 1_000;
 
-/** Milliseconds for which a counter in its own form has to be kept after it was written. */
+/** Milliseconds for which a record is kept after it was written. */
 export function lifetimeMs<S extends Seen>(gate: Gate<S>, seen: S): number {
   return millisOfTicks(gate.kind.ticksOfLife(gate, seen), gate.tickMicros) + SPARE_MS;
 }

@@ -12,12 +12,12 @@ import {
   wasFull,
 } from './whole';
 
-/** A debt stops here: beyond, integers are no longer exact. */
+/** A debt is clamped to this: beyond, integers are not exact. */
 const MAX_UNITS = Number.MAX_SAFE_INTEGER;
 
 /**
- * A bucket that drains evenly: `used` is in units, of which each tick frees as many as the limit says, and `elapsed` the
- * ticks since the last change, 0 once `used` has drained up to now. Stored as `units tick`.
+ * A bucket that drains evenly: `used` is in units, of which each tick frees as many as the limit has hits; `elapsed` is the ticks
+ * since the last change, 0 once `used` has drained up to now. Stored as `units tick`.
  */
 export const gcra = {
   letter: 'g',
@@ -68,6 +68,6 @@ function advance(
   const now = elapsed + ticks;
   if (isAstray(gate, now)) return { used, previous, elapsed: 0 };
   if (now <= 0) return { used, previous, elapsed: now };
-  // A product beyond 2^53 is rounded, but never below what is in use.
+  // A product beyond 2^53 is rounded, but never below the usage.
   return { used: Math.max(0, used - now * gate.drain), previous, elapsed: 0 };
 }

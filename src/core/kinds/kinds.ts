@@ -6,13 +6,13 @@ import type { Gate, Kind } from './kind';
 import { sliding } from './sliding';
 import { slidingLog } from './sliding-log';
 
-/** The table: a kind of limit is one file, its Lua and a place here. The first of a name is what rules without it are of. */
+/** The table: a kind of limit is one file, its Lua and an entry here. The first entry with a name serves rules without an algorithm. */
 export const KINDS = [count, fixed, gcra, slidingLog, sliding] as const;
 
-/** What rule files call them. */
+/** Their names in rule files. */
 export type AlgorithmName = (typeof KINDS)[number]['words']['name'];
 
-/** The kind of limits that say this of how they count; without a limit that of large ones. */
+/** The kind for this algorithm and `charge_denied`; without a limit the kind for large ones. */
 export function kindOf({
   algorithm = count.words.name,
   chargeDenied,
@@ -36,7 +36,7 @@ export function toGate(
   return limitGate(kindOf(definition), definition);
 }
 
-/** The gate of limits that say nothing but so many hits per window. */
+/** The limiter of a plain window. */
 export function plainGate(limit: number): Gate {
   return limitGate(count, { limit, periodSeconds: 0 });
 }

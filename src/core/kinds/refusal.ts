@@ -2,17 +2,17 @@ import type { Asked, CounterState, Gate, Seen, State } from './kind';
 import { tickAt } from './ticks';
 import { afterAsks, countAdmitted } from './whole';
 
-/** Where a counter stood when it refused an ask, and when that was by the clock of this process. */
+/** A counter that refused a charge, and when, by the clock of this process. */
 export interface KnownState {
   readonly state: State;
   readonly atSeconds: number;
-  /** Unix second from which the ask that it refused would fit. */
+  /** Unix second from which the refused charge would fit. */
   readonly endSeconds: number;
 }
 
 /**
- * Where the counter stands now, if no ask fits. Others can only have charged it since, and a refused ask writes nothing: its
- * store would refuse them too. Undefined also when the clock went back, after which it cannot be known.
+ * The counter now, if no charge fits. Others can only have charged it since, and a refused charge writes nothing: its store would
+ * refuse too. Undefined also after the clock went back, when this cannot be known.
  */
 export function stateRefusing(
   known: KnownState,
@@ -27,7 +27,7 @@ export function stateRefusing(
   return admitted === 0 ? state : undefined;
 }
 
-/** The Unix second from which an ask that a counter refuses would fit. */
+/** The Unix second from which a refused charge would fit. */
 export function refusedUntil(asked: Asked, seen: Seen, nowSeconds: number): number {
   const { gate, hits, windowEndSeconds } = asked;
   if (!gate.kind.hasOwnForm) return windowEndSeconds;
@@ -37,12 +37,12 @@ export function refusedUntil(asked: Asked, seen: Seen, nowSeconds: number): numb
   );
 }
 
-/** A look is never refused, and a rule that charges what it refuses would lose charges. */
+/** A read is never refused, and a rule that charges refused hits would lose charges. */
 export function isRecalledWhole({ gate, hits }: Asked): boolean {
   return hits !== 0 && !gate.chargeDenied;
 }
 
-/** See `Kind.refusal`, where asks are admitted or refused whole. */
+/** See `Kind.refusal`, for charges that are admitted or refused whole. */
 export function refusalOfWhole(
   asked: Asked,
   state: CounterState,

@@ -12,13 +12,13 @@ import {
   wasFull,
 } from './whole';
 
-/** The largest limit that is counted so, and the most hits that a counter remembers: a debt ends there. */
+/** The largest limit that is counted so, and the most hits that a counter remembers: a debt is clamped to this. */
 export const MAX_LOGGED = 64;
 
 /**
- * The moment of each hit in use, for small limits: never more than the limit within any period, and no refusal of a client
- * that leaves a period between a hit and the one that comes as many hits later as the limit says. `ages` are the ticks since
- * each hit, the oldest first, and `used` is their number. Stored as the ticks themselves, which Redis packs as doubles.
+ * The moment of each hit in use, for small limits: never more than the limit within any period, and a client whose hits n and n +
+ * limit are a period apart is never refused. `ages` is the ticks since each hit, the oldest first, and `used` their number. Stored
+ * as the ticks, which Redis packs as doubles.
  */
 export const slidingLog = {
   letter: 'l',
@@ -32,10 +32,10 @@ export const slidingLog = {
   ofHits: (_, hits) => stateOf(new Array<number>(Math.min(hits, MAX_LOGGED)).fill(0)),
   advance: (gate, { ages = [] }, ticks) => advance(gate, ages, ticks),
   free: ({ size, periodTicks }, { used }) => (size - used) * periodTicks,
-  /** What is given back are the newest hits. */
+  /** A refund removes the newest hits. */
   take(_, { ages = [] }, hits) {
     if (hits <= 0) return stateOf(ages.slice(0, Math.max(0, ages.length + hits)));
-    // A hit never stands before an older one, also where the clock went back.
+    // A hit is never placed before an older one, even after the clock went back.
     const age = Math.min(0, ages.at(-1) ?? 0);
     const more = new Array<number>(Math.min(hits, MAX_LOGGED)).fill(age);
     return stateOf([...ages, ...more].slice(-MAX_LOGGED));
@@ -65,7 +65,7 @@ export const slidingLog = {
   heirOf: { letter: 's', decode: decodeWindow },
 } as const satisfies Kind<CounterState>;
 
-/** `window previous used`: the moments of its hits are not known, the latest that they can be are. */
+/** `window previous used`: the moments of its hits are unknown; the latest possible ones are taken. */
 function decodeWindow(
   gate: Gate<CounterState>,
   value: string,
@@ -81,7 +81,7 @@ function decodeWindow(
   return advance(gate, [...before, ...own].slice(-MAX_LOGGED), 0);
 }
 
-/** The state of hits that are so many ticks old, the oldest first. */
+/** The state with hits of these ages in ticks, the oldest first. */
 export function stateOf(ages: readonly number[]): CounterState {
   return { used: ages.length, previous: 0, elapsed: 0, ages };
 }
@@ -96,7 +96,7 @@ function ticksUntilReset({ periodTicks }: Gate<CounterState>, { ages = [] }: Cou
   return newest === undefined ? 0 : periodTicks - newest;
 }
 
-/** Drops hits that are a period old. A hit that is further ahead than a clock may be counts as one of now. */
+/** Drops hits that are a period old. A hit further in the future than clocks may differ counts as one of now. */
 function advance(gate: Gate<CounterState>, ages: readonly number[], ticks: number): CounterState {
   const { periodTicks } = gate;
   let gone = 0;

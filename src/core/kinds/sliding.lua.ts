@@ -28,7 +28,7 @@ export const slidingLua: KindLua = {
     local windows = floor((order.now - elapsed) / order.period) - floor(tick / order.period)
     if windows == 0 then used = max(0, used - hits)
     elseif windows == 1 then previous = max(0, previous - hits) end`,
-    // It ends with the next window all the same. A shorter text would leave the end of the longer one.
+    // It still ends with the next window. A shorter text would leave the end of the longer one.
     inPlace: 'isSame and #text >= #value',
   },
 };

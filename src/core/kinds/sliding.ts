@@ -12,13 +12,13 @@ import {
   wasFull,
 } from './whole';
 
-/** A debt stops here: beyond, products are no longer exact. */
+/** A debt is clamped to this: beyond, products are not exact. */
 const MAX_HITS = 100_000_000;
 
 /**
- * A window that moves with time: that of now, and so much of the hits of the one before as still lies in it, one less: hits
- * that are spread evenly are points, the first of which lies at the start, so that a steady client is not refused. `used` and
- * `previous` are their hits, `elapsed` the ticks since the window of now began. Stored as `window previous used`.
+ * A window that moves with time: the current window, and the share of the previous one that still overlaps, minus one hit: hits
+ * that are spread evenly are points, the first of which is at the start, so that a steady client is not refused. `used` and
+ * `previous` are their hits, `elapsed` the ticks since the current window began. Stored as `window previous used`.
  */
 export const sliding = {
   letter: 's',
@@ -43,7 +43,7 @@ export const sliding = {
     return { used: Math.max(0, Math.min(used + hits, MAX_HITS)), previous, elapsed };
   },
   ticksUntilReset: ({ periodTicks }, { elapsed }) => periodTicks - elapsed,
-  /** What this window holds stays until its end; only the window before fades meanwhile. */
+  /** Hits of this window stay until its end; meanwhile only the previous window fades. */
   ticksUntilFree({ limit, periodTicks }, { used, previous, elapsed }, hits) {
     if (used + hits <= limit)
       return ticksUntilFaded(limit - used - hits, previous, periodTicks) - elapsed;
@@ -73,7 +73,7 @@ export const sliding = {
   },
 } as const satisfies Kind<CounterState>;
 
-/** Ticks from the start of a window until no more than `room` is left of the `previous` hits. */
+/** Ticks from the start of a window until at most `room` of the `previous` hits are left. */
 function ticksUntilFaded(room: number, previous: number, periodTicks: number): number {
   return Math.max(0, periodTicks - Math.floor(((room + 1) * periodTicks) / previous));
 }
@@ -85,7 +85,7 @@ function advance(
 ): CounterState {
   const { periodTicks } = gate;
   const now = elapsed + ticks;
-  // A window that a wrong clock has named is that of now.
+  // A window from a wrong clock becomes the current one.
   if (isAstray(gate, now)) {
     const since = ((now % periodTicks) + periodTicks) % periodTicks;
     return { used, previous, elapsed: since };

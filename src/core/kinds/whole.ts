@@ -1,7 +1,7 @@
 import type { Asked, Asks, Gate, Outcome, Seen } from './kind';
 import { secondsOfTicks } from './ticks';
 
-/** How many of the asks fit whole: the first ones. */
+/** How many of the charges fit whole: the first ones do. */
 export function countAdmitted<S extends Seen>(
   gate: Gate<S>,
   seen: S,
@@ -12,7 +12,7 @@ export function countAdmitted<S extends Seen>(
   return Math.min(times, Math.floor(free / (hits * gate.periodTicks)));
 }
 
-/** Whether an ask that takes hits is refused. */
+/** Whether any charge that takes hits is refused. */
 export function isAnyRefused({ gate, hits, times }: Asked, seen: Seen): boolean {
   return hits > 0 && countAdmitted(gate, seen, { hits: Number(hits), times }) < times;
 }
@@ -24,7 +24,7 @@ export function refusesOne({ gate, hits }: Asked, seen: Seen): boolean {
   return kind.free(gate, kind.take(gate, seen, asked)) < 0;
 }
 
-/** The counter after all asks; undefined when nothing has to be written, as for a look and for what was refused. */
+/** The counter after all charges; undefined when nothing has to be written: for a read, and where all is refused. */
 export function commitAsks<S extends Seen>(asked: Asked, seen: S): S | undefined {
   const gate = asked.gate as Gate<S>;
   const { times } = asked;
@@ -35,12 +35,12 @@ export function commitAsks<S extends Seen>(asked: Asked, seen: S): S | undefined
   return afterAsks(gate, seen, hits, times, admitted);
 }
 
-/** Whether a counter refused a hit. */
+/** Whether a counter refused a single hit. */
 export function wasFull({ gate }: Asked, seen: Seen): boolean {
   return gate.kind.free(gate, seen) < gate.periodTicks;
 }
 
-/** The counter after the first `asked` of the asks, of which `admitted` fit. */
+/** The counter after the first `asked` charges, of which `admitted` fit. */
 export function afterAsks<S extends Seen>(
   gate: Gate<S>,
   seen: S,
@@ -53,8 +53,8 @@ export function afterAsks<S extends Seen>(
 }
 
 /**
- * The outcome of the ask with this number, from 1, among those that met the counter where it stood, of a kind that looks:
- * all of its hits are admitted, or all are over.
+ * The outcome of the charge with this number, from 1, among those judged by this reading, for a kind that reads first: all of its
+ * hits are admitted, or all are over.
  */
 export function outcomeOf(gate: Gate, seen: Seen, asks: Asks, number: number): Outcome {
   const { hits } = asks;
@@ -64,7 +64,7 @@ export function outcomeOf(gate: Gate, seen: Seen, asks: Asks, number: number): O
   return outcomeAfter(gate, after, isOver, Math.max(hits, 0));
 }
 
-/** The same of an ask among those of its increment; `later`: hits that came after its own. */
+/** The outcome of one charge of an increment; `later`: hits after its own. */
 export function outcomeOfAsk(asked: Asked, seen: Seen, hits: number, later: number): Outcome {
   const { gate, times } = asked;
   if (times === 1 && hits > 0 && hits < Number(asked.hits))
@@ -73,7 +73,7 @@ export function outcomeOfAsk(asked: Asked, seen: Seen, hits: number, later: numb
   return outcomeOf(gate, seen, asks, hits > 0 ? times - later / hits : 1);
 }
 
-/** Of hits that are a part of one ask, which is admitted or refused whole. */
+/** The outcome of hits that are a part of one charge, which is admitted or refused whole. */
 function outcomeOfPart(asked: Asked, seen: Seen, hits: number, later: number): Outcome {
   const { gate } = asked;
   const all = { hits: Number(asked.hits), times: 1 };
@@ -84,7 +84,7 @@ function outcomeOfPart(asked: Asked, seen: Seen, hits: number, later: number): O
   return { ...outcome, over: Math.min(outcome.over, hits) };
 }
 
-/** The outcome of an ask that was held back: its counter is only read. */
+/** The outcome of a charge that was held back: its counter is only read. */
 export function heldOutcomeOf({ gate }: Asked, seen: Seen, hits: number): Outcome {
   const looked = outcomeOf(gate, seen, LOOK, 1);
   return looked.isOver ? { ...looked, over: Math.max(hits, 0) } : looked;
@@ -109,7 +109,7 @@ function outcomeAfter(gate: Gate, after: Seen, isOver: boolean, hits: number): O
   };
 }
 
-/** How many of an admitted ask's hits lie above the threshold, by the hits in use after it. */
+/** How many of an admitted charge's hits lie above the threshold, by the hits in use after it. */
 export function nearHits(threshold: number, hits: number, used: number): number {
   return Math.max(0, Math.min(hits, used - threshold));
 }

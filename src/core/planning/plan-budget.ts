@@ -9,10 +9,10 @@ import type { Rules } from '../rules/rules';
 import type { Runs } from './runs';
 import type { Windows } from './windows';
 
-/** Bytes of the id of a reservation, in UTF-8. */
+/** Maximal length of a reservation's id, in bytes of UTF-8. */
 const MAX_ID_BYTES = 256;
 
-/** What a descriptor asks of a rule with a budget that it cannot be asked (budgets.md sections 4 and 8); undefined: nothing. */
+/** Why a descriptor's operation is invalid under a rule with a budget (budgets.md sections 4 and 8); undefined: it is valid. */
 export function faultOfBudgets(
   request: DecisionRequest,
   matches: readonly (Match | undefined)[],
@@ -35,7 +35,7 @@ function faultOf({ id, limit }: Match, hits: number | bigint): string | undefine
     : `the value of ${String(limit.reservation)} must have 1 to ${String(MAX_ID_BYTES)} bytes; found ${String(bytes)}`;
 }
 
-/** What a descriptor does with hits that are held; undefined: they are charged at once. */
+/** What a descriptor does with reserved hits; undefined: its hits are charged at once. */
 export function reservationOf(
   { id, limit }: Match,
   { hits }: Pick<RequestDescriptor, 'hits'>,
@@ -52,8 +52,8 @@ interface BudgetPlanning {
 }
 
 /**
- * The increment of a rule with a budget. All that is kept of its counter lies under names with one part in braces, so that a cluster
- * has it on one node; the length of the domain tells domains apart whose names and keys read the same.
+ * The increment of a rule with a budget. All keys of its counter share one hash tag, so that a cluster stores them on one node; the
+ * length of the domain separates domains whose names and keys read the same.
  */
 export function budgetIncrement(
   match: Match,
@@ -68,7 +68,7 @@ export function budgetIncrement(
   const { gate } = limit;
   return {
     key: `${options.keyPrefix}{c:${name}~${String(limit.domain.length)}}${String(gate.keyEnd)}`,
-    // Reservations give nothing back.
+    // Reservations refund nothing.
     hits: reservation === undefined ? hits : Math.max(0, hits),
     limit: limit.requestsPerUnit,
     ttlSeconds: 0,

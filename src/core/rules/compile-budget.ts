@@ -16,17 +16,17 @@ import { limitName } from './describe-limit';
 import type { Period } from './period';
 import type { RuleLimit } from './rules';
 
-/** What of a rule bears on all of its limits. */
+/** The fields of a rule that concern all of its limits. */
 export interface BudgetSource extends BudgetDefinition {
-  /** A refused reservation is held all the same. */
+  /** A refused reservation is opened all the same. */
   readonly isForced: boolean;
   readonly isShadow: boolean;
 }
 
-/** Values with limits of their own, and rules of which some limits are replaced, share few combinations. */
+/** Values with limits of their own, and rules of which some limits are replaced, have few combinations. */
 const MAX_KEPT = 256;
 
-/** The gate of one limit of a budget: hits that are refused are charged only where it says so. */
+/** The limiter of one limit of a budget: refused hits are charged only where the limit asks for it. */
 export function entryGate(limit: LimitDefinition, { seconds = 0 }: Period): Gate<CounterState> {
   const { requestsPerUnit, burst, chargeDenied = false } = limit;
   const definition = { limit: requestsPerUnit, burst, chargeDenied, periodSeconds: seconds };
@@ -35,7 +35,7 @@ export function entryGate(limit: LimitDefinition, { seconds = 0 }: Period): Gate
   return limitGate(kind, definition) as Gate<CounterState>;
 }
 
-/** The limit of a rule with a budget, of which `entries` are the limits by themselves. */
+/** The limit of a rule with a budget; `entries` are its single limits. */
 export function withBudget(entries: readonly RuleLimit[], source: BudgetSource): RuleLimit {
   const names = source.limits.map(limitName);
   const kept = new Map<string, RuleLimit | undefined>();
@@ -72,7 +72,7 @@ function longestOf(limits: readonly RuleLimit[]): RuleLimit | undefined {
   );
 }
 
-/** The length of a limit's period in seconds; of a calendar a usual one. Slots have none. */
+/** The length of a limit's period in seconds; for a calendar the usual one. Slots have none. */
 function lengthOf({ gate, periodSeconds, windowAt }: RuleLimit): number {
   if (gate.kind === slots) return 0;
   if (periodSeconds !== undefined) return periodSeconds;
@@ -80,7 +80,7 @@ function lengthOf({ gate, periodSeconds, windowAt }: RuleLimit): number {
   return endSeconds - startSeconds;
 }
 
-/** The limits of a rule, and those of them that hold. */
+/** The limits of a rule, and those of them that apply. */
 interface Choice {
   readonly entries: readonly RuleLimit[];
   readonly chosen: readonly (RuleLimit | undefined)[];
@@ -89,7 +89,7 @@ interface Choice {
 const DAY_SECONDS = 86_400;
 const DAYS_OF_UNIT = { DAY: 1, WEEK: 7, MONTH: 31, YEAR: 366 } as const;
 
-/** A zone that changes its clock makes a window longer by a day at most. */
+/** A zone that changes its clock makes a window longer by at most a day. */
 function longestOfCalendar({ unit, multiplier }: CalendarPeriod): number {
   return (DAYS_OF_UNIT[unit] * multiplier + 1) * DAY_SECONDS;
 }
@@ -145,7 +145,7 @@ function toEntry(limit: RuleLimit, isResting: boolean): BudgetEntry {
   };
 }
 
-/** Milliseconds: leases and blocks are said in them. */
+/** Milliseconds: the unit of leases and blocks. */
 const TICK_MICROS = 1_000;
 
 function budgetGate(budget: Budget): BudgetGate {
@@ -166,7 +166,7 @@ function budgetGate(budget: Budget): BudgetGate {
   };
 }
 
-/** The same while so many instances count for themselves. */
+/** The share of one instance, while several count alone. */
 export function shareOfBudget({ budget }: BudgetGate, shareOf: (gate: Gate) => Gate): BudgetGate {
   const entries = budget.entries.map((entry) => ({
     ...entry,

@@ -8,13 +8,13 @@ import type { Period } from './period';
 import type { RuleLimit, LimitsFromRule, ValueLimit } from './rules';
 
 export interface LimitOptions {
-  /** UNIT_MULTIPLIER_ON_WIRE: answers say the number of units of a period. */
+  /** UNIT_MULTIPLIER_ON_WIRE: answers include the number of units of a period. */
   readonly unitMultiplierOnWire?: boolean;
   /** SHADOW_MODE: every rule is in shadow mode. */
   readonly shadowMode?: boolean;
   /** QUOTA_MODE: every rule is a quota. */
   readonly quotaMode?: boolean;
-  /** KVSTORE_LEASES: every limit is leased that can be and does not say otherwise. */
+  /** KVSTORE_LEASES: every limit that allows it is leased by default. */
   readonly leases?: boolean;
 }
 
@@ -28,12 +28,12 @@ const NO_NAMES: readonly string[] = [];
 
 export interface LimitScope {
   readonly domain: string;
-  /** Refused hits are not charged, where the limit does not say so. */
+  /** Refused hits are not charged, unless the limit says otherwise. */
   readonly isChargedTogether: boolean;
   readonly metric: string;
 }
 
-/** The limit at an entry, ready to match and to judge by; undefined: the entry has none. */
+/** The compiled limit of an entry; undefined: the entry has none. */
 export function compileLimit(
   place: LimitScope,
   rule: RuleDefinition,
@@ -53,7 +53,7 @@ export function compileLimit(
   return withBudget(entries, { ...budget, isForced, isShadow });
 }
 
-/** Whether the counter of these limits ends within a second; requests in flight end whenever they do. */
+/** Whether the counter of these limits expires within a second; requests in flight may last longer. */
 function areAllPerSecond(limits: readonly LimitDefinition[], maker: LimitMaker): boolean {
   const timed = limits.filter(({ isInFlight }) => isInFlight !== true);
   return timed.length > 0 && timed.every((one) => isOneSecond(maker.periodOf(one)));
@@ -63,7 +63,7 @@ function isOneSecond({ unit, multiplier }: Period): boolean {
   return unit === 'SECOND' && multiplier === 1;
 }
 
-/** What a limit does not say itself, from its domain and the settings. Most limits stay as they are: a copy of each is most of a load. */
+/** Applies the defaults of its domain and of the settings. Most limits are unchanged: copying each would take most of a load's time. */
 function inScope(
   limit: LimitDefinition,
   { isChargedTogether }: LimitScope,
@@ -76,7 +76,7 @@ function inScope(
 
 interface CompileOne {
   readonly maker: LimitMaker;
-  /** See `RuleLimit`: said of all limits of a list at once. */
+  /** See `RuleLimit`: decided for all limits of a list at once. */
   readonly isPerSecond?: boolean;
   readonly gateOf: (limit: LimitDefinition, period: Period) => Gate;
 }
@@ -113,7 +113,7 @@ function compileOne(
     ofRule: undefined,
     budget: undefined,
     reservation: undefined,
-    // Hits of other kinds are not a sum that could be charged in advance.
+    // Other kinds do not sum hits, so none can be charged in advance.
     isLeased: limit.leased === true && !limit.unlimited && !gate.kind.looks,
   };
   if (limit.limitsFrom === undefined) return plain;
@@ -126,7 +126,7 @@ function compileOne(
   });
 }
 
-/** Of requests in flight: no unit is on the wire, and nothing ends by time. */
+/** For requests in flight: the wire has no unit for them, and they do not expire with a period. */
 const NO_PERIOD: Period = {
   unit: 'SECOND',
   multiplier: 0,
@@ -135,7 +135,7 @@ const NO_PERIOD: Period = {
   calendar: undefined,
 };
 
-/** Envoy would take a unit without its number for one of them, and let clients ask too often. */
+/** Envoy would read a unit without its number as one unit, and let clients ask too often. */
 function currentLimit(
   { requestsPerUnit, name }: LimitDefinition,
   { unit, multiplier }: Period,
@@ -153,7 +153,7 @@ function gateOf(
   { requestsPerUnit, algorithm, burst, chargeDenied }: LimitDefinition,
   { seconds = 0 }: Period,
 ): Gate {
-  // Only windows, whose counters need no clock, lie in a calendar.
+  // Only windows, whose counters need no clock, may follow a calendar.
   return toGate({
     algorithm,
     burst,
@@ -163,19 +163,19 @@ function gateOf(
   });
 }
 
-/** What a compiled rule knows of its source. */
+/** What a compiled rule keeps of its source. */
 interface LimitsFromSource extends Pick<
   LimitsFromRule,
   'key' | 'refreshMs' | 'isPerSecond' | 'maxLimit' | 'field'
 > {
-  /** How the rule counts under this limit. */
+  /** The limiter of the rule for this limit. */
   readonly gateOf: (requestsPerUnit: number) => Gate;
 }
 
-/** Values of one rule that have a limit of their own mostly share few limits: plans. */
+/** Values of one rule with limits of their own usually share few limits: plans. */
 const MAX_KEPT_LIMITS = 256;
 
-/** The same limit for a rule whose values have theirs in a hash. */
+/** The limit of a rule with `limits_from`. */
 function withLimitsFrom(plain: RuleLimit, { gateOf, ...source }: LimitsFromSource): RuleLimit {
   const kept = new Map<ValueLimit, RuleLimit>();
   const make = (said: ValueLimit): RuleLimit => {

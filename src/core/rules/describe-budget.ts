@@ -2,15 +2,15 @@ import { isBudgetGate, type BlockTerms, type Budget } from '../budgets/budget';
 import { toUnitCount } from '../windows/length';
 import { isHolding, type RuleLimit } from './rules';
 
-/** How one limit of a rule is said: `1,000 per hour`, and what it says beyond that. */
+/** One limit of a rule in words: `1,000 per hour`, and its further properties. */
 export interface EntryText {
   readonly rate: string;
   readonly more: readonly string[];
 }
 
 /**
- * The limits of a rule in words, with its reservations and blocks: `10 per second and 1,000 per hour, blocked for 15 minutes
- * after 3 refusals`. `textOf`: of one of its limits.
+ * The limits of a rule in words, with its reservations and blocks: `10 per second and 1,000 per hour, blocked for 15 minutes after
+ * 3 refusals`. `textOf` words one limit.
  */
 export function describeBudget(
   { gate, budget }: Pick<RuleLimit, 'gate' | 'budget'>,
@@ -57,7 +57,7 @@ function blockTexts({ blocks, entries }: Budget, at: number): readonly string[] 
   return own.map((block) => blockText(block, entries[at]?.periodSeconds ?? 0));
 }
 
-/** What is said by default is left out. */
+/** Defaults are left out. */
 function blockText({ after, withinMs, forMs, upToMs }: BlockTerms, periodSeconds: number): string {
   const refusals = after === 1 ? 'a refusal' : `${String(after)} refusals`;
   const isUsual = after === 1 || withinMs === (periodSeconds === 0 ? forMs : periodSeconds * 1_000);

@@ -3,8 +3,8 @@ import type { Gate } from '../kinds/kind';
 import type { BudgetLimits, RuleLimit, RuleNode } from './rules';
 
 /**
- * The two entries that may follow that of a rule with `reserve`: they count under its name, whatever their value
- * (budgets.md section 4). None for other rules.
+ * The two entries that may follow that of a rule with `reserve`: they count under its name, whatever their value (budgets.md
+ * section 4). None for other rules.
  */
 export function reservationNodes(above: RuleNode): ReadonlyMap<string, RuleNode> {
   const { limit } = above;
@@ -14,7 +14,7 @@ export function reservationNodes(above: RuleNode): ReadonlyMap<string, RuleNode>
   return nodes;
 }
 
-/** Whether the counters of a rule may hold hits. */
+/** Whether the counters of a rule may reserve hits. */
 export function hasReservations(gate: Gate): gate is Gate & BudgetGate {
   return isBudgetGate(gate) && gate.budget.reserve !== undefined;
 }
@@ -38,7 +38,7 @@ function nodeBelow(above: RuleNode, limit: RuleLimit, key: 'reserve' | 'settle')
 /** Combinations of limits are few, see `withBudget`. */
 const MAX_KEPT = 256;
 
-/** The limit as the descriptors of reservations meet it, whatever of its limits hold. */
+/** The limit for descriptors of reservations, whichever of its limits apply. */
 function asReservation(limit: RuleLimit, reservation: 'reserve' | 'settle'): RuleLimit {
   const budget = limit.budget as BudgetLimits;
   const kept = new Map<RuleLimit, RuleLimit>();

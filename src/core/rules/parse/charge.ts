@@ -2,14 +2,14 @@ import { describePlace, type Place } from '../../../fields/problem';
 import type { RuleFields } from './rule-fields';
 import { whyNotTogether, type StoreAbilities } from './store-abilities';
 
-/** What the files of one domain say of how their requests are charged. */
+/** `charge` in the files of one domain. */
 export interface ChargeSaid {
   readonly charge: 'together' | 'apart';
   readonly file: string;
   readonly at: Place;
 }
 
-/** Reads `charge` at the top of a file, and compares it with what other files of the domain say; one that says nothing follows them. */
+/** Reads `charge` at the top of a file, and compares it with other files of the domain; a file without it follows them. */
 export function readCharge(
   fields: RuleFields<'file'>,
   {
