@@ -1,7 +1,7 @@
 import type { PendingRequest } from '../core/ports';
 import type { BatchContext } from './batch';
 
-/** For each ask from `start` to `end` whether hits on lease answered it, without the store; undefined: none was. */
+/** For each hit from `start` to `end` whether a lease answered it, without the store; undefined: none was. */
 export function leasedAsks(
   { reply: { leased }, plan }: Pick<BatchContext, 'reply' | 'plan'>,
   start: number,
@@ -14,7 +14,7 @@ export function leasedAsks(
   return asks.includes(true) ? asks : undefined;
 }
 
-/** For each request how many of its asks those are; undefined: none of the batch. */
+/** For each request the number of those hits; undefined: none in the batch. */
 export function leasedCounts(
   pendingRequests: readonly PendingRequest[],
   batch: Pick<BatchContext, 'reply' | 'plan'>,
@@ -22,7 +22,7 @@ export function leasedCounts(
   if (batch.reply.leased === undefined) return undefined;
   let start = 0;
   return pendingRequests.map(({ request }, i) => {
-    // What has a fault is not in the plan.
+    // Invalid requests are not in the plan.
     if (batch.plan.faults[i] !== undefined) return 0;
     const end = start + request.descriptors.length;
     const asks = leasedAsks(batch, start, end) ?? [];

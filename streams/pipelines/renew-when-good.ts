@@ -23,8 +23,8 @@ export interface RenewWhenGood<T> {
 }
 
 /**
- * Polls something that is renewed from outside and emits each good value that differs from the one in use. A bad
- * value is reported once, when a second look finds it unchanged: until then it may be half written.
+ * Polls a value that is renewed from outside and emits each good value that differs from the current one. A bad value is reported
+ * once, when a second read finds it unchanged: until then it may be half written.
  */
 export function renewWhenGood<T>(options: RenewWhenGood<T>): Observable<T> {
   const { first, everyMs, look, check, isSame, onFault } = options;
