@@ -11,7 +11,7 @@ import type { OverLimitCache } from './over-limit-cache';
 import { SeenCounters } from './seen-counters';
 import { createReplyDraft, fail, holdBackAt, say, toReply } from '../core/batches/reply-draft';
 
-/** Counters that answer from what was read before, as a store would, and change nothing; one batch each. */
+/** Counters that answer from earlier readings as a store would, and change nothing; each serves one batch. */
 export function createDryCounters(
   readings: ReadonlyMap<string, CounterReading>,
 ): Pick<Counters, 'add' | 'close'> {
@@ -24,7 +24,7 @@ export function createDryCounters(
 
 function apply(batch: CounterBatch, readings: ReadonlyMap<string, CounterReading>): CounterReply {
   const { increments, nowSeconds } = batch;
-  // What stands alone is a run of its own, which holds nothing back.
+  // Independent increments are runs of their own, which hold nothing back.
   const groupEnds = batch.groupEnds ?? increments.map((_, at) => at + 1);
   const draft = createReplyDraft(increments.length);
   const seen = new SeenCounters(({ key, gate }) => {
@@ -52,13 +52,13 @@ function apply(batch: CounterBatch, readings: ReadonlyMap<string, CounterReading
   return toReply(draft);
 }
 
-/** A local cache that is looked at only. */
+/** A read-only view of a local cache. */
 export function readOnly({ knows, list }: OverLimitCache): OverLimitCache {
   const nothing = (): void => undefined;
   return {
     knows,
     list,
-    // A state would answer what the store does.
+    // A state would give the store's own answer.
     refusing: (increment, nowSeconds) =>
       !increment.gate.kind.looks && knows(increment, nowSeconds) ? increment.limit : undefined,
     remember: nothing,

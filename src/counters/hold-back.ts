@@ -3,24 +3,24 @@ import type { Seen, State } from '../core/kinds/kind';
 import { type CounterBatch, type CounterReply, type Increment } from '../core/ports';
 import { isOfBudget, SeenCounters, stateName } from './seen-counters';
 
-/** What becomes of the increments of a batch, by their index. */
+/** What to do with the increments of a batch, by index. */
 export interface RunActions {
-  /** The counter of an increment as it stands before its run; undefined: it cannot be read. It then fails when it is added. */
+  /** The counter of an increment before its run; undefined: it cannot be read, and fails when it is added. */
   readonly look: (increment: Increment) => Seen | undefined;
-  /** `refusing`: where its counter stands, which refuses it, so that the others of its run are held back. */
+  /** `refusing`: the reading of its counter, which refuses it, so that the others of its run are held back. */
   readonly add: (index: number, increment: Increment, refusing: Seen | undefined) => void;
-  /** The increment is held back; its counter was seen so. */
+  /** The increment is held back; `seen`: the reading of its counter. */
   readonly holdBack: (index: number, seen: Seen | undefined) => void;
   /**
-   * Nothing is done for the increment, which its counter refuses as it was seen so: beside what asks of its run before it want, which
-   * are held back. Missing: the store takes no reservations.
+   * Skips an increment that its counter refuses only because of earlier ones in its run, which are held back themselves. Missing:
+   * the store has no reservations.
    */
   readonly refuse?: (index: number, seen: Seen) => void;
 }
 
 /**
- * Decides run after run, in order, so that a run sees what those before it have added: when an increment of a run would
- * go over its limit, all that would not are held back (behaviour.md §3.6).
+ * Decides run after run, in order, so that a run sees what earlier ones have added: when an increment of a run would exceed its
+ * limit, those that would not are held back (behaviour.md §3.6).
  */
 export function decideRuns(
   { increments, groupEnds = [] }: CounterBatch,
@@ -51,7 +51,7 @@ function decideRun(
   }
 }
 
-/** Where the counters of a run would stand if all asks before each were admitted: a run may meet one several times to reserve. */
+/** Readings of a run's counters as if all earlier charges were admitted: a run may reserve several times on one counter. */
 function besideEachOther(
   run: readonly Increment[],
   seen: readonly (Seen | undefined)[],
@@ -75,12 +75,12 @@ function isLate(increment: Increment, alone: Seen | undefined, seen: Seen | unde
   return !increment.gate.kind.refuses(increment, alone);
 }
 
-/** What ends a reservation is done whatever becomes of its request. */
+/** Settle and cancel apply even if the request is refused. */
 export function isEnding({ reservation }: Increment): boolean {
   return reservation !== undefined && ['settle', 'cancel'].includes(reservation.mode);
 }
 
-/** Whether an increment of a batch was answered and refused: its counter says so. */
+/** Whether an increment of a batch was answered and refused, by its counter. */
 export function wasRefused(
   increment: Increment,
   { after, states, failures }: Pick<CounterReply, 'after' | 'states' | 'failures'>,
@@ -92,7 +92,7 @@ export function wasRefused(
   return seen !== undefined && gate.kind.refuses(increment, seen);
 }
 
-/** Whether one increment would go over its limit. */
+/** Whether an increment would exceed its limit. */
 export function isRefused(increment: Increment, seen: Seen | undefined): boolean {
   return all([increment], [seen]) !== undefined;
 }
@@ -100,19 +100,19 @@ export function isRefused(increment: Increment, seen: Seen | undefined): boolean
 /** Counters as they were read before a batch, by key. */
 export interface ReadCounters {
   readonly counts: ReadonlyMap<string, number>;
-  /** Those of kinds that look, by `stateName`. */
+  /** States of kinds that read first, by `stateName`. */
   readonly states?: ReadonlyMap<string, State>;
 }
 
-/** What was read of the counter of an increment; undefined: nothing. */
+/** The reading of an increment's counter; undefined: it was not read. */
 export function readSeen({ counts, states }: ReadCounters, increment: Increment): Seen | undefined {
   const { gate, key } = increment;
   return gate.kind.looks ? states?.get(stateName(increment)) : counts.get(key);
 }
 
 /**
- * Decides, from counters that were read, which increments of a batch are held back; by their indexes, with what was seen.
- * `onRefusing` hears for which ones, `onLate` for which nothing is to be done though their counters refuse them only beside others.
+ * Decides, from readings, which increments of a batch are held back; returns their readings by index. Calls `onRefusing` for those
+ * that cause it, and `onLate` for those to skip, which their counters refuse only beside others.
  */
 export function planHoldBack(
   batch: CounterBatch,
@@ -122,7 +122,7 @@ export function planHoldBack(
 ): ReadonlyMap<number, Seen | undefined> {
   const seen = new SeenCounters(
     (increment) =>
-      // A count that is not there is 0.
+      // A missing count is 0.
       readSeen(read, increment) ?? (increment.gate.kind.looks ? undefined : 0),
   );
   const held = new Map<number, Seen | undefined>();

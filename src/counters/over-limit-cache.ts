@@ -10,40 +10,37 @@ import { dueSecondsOf } from './due-seconds';
 import { toKeptKey } from './kept-key';
 import { OverEntries, type OverEntry } from './over-entries';
 
-/** Counters known to be over a limit, so that no store has to be asked for them. */
+/** Cache of counters known to be over a limit, which saves store calls. */
 export interface OverLimitCache {
-  /** Where the counter is known to stand, if that refuses each ask of the increment; a number: it is over the limit, and no more is known. */
+  /** The known state of the counter, if it refuses each charge of the increment; a number: it is over the limit, and no more is known. */
   refusing(increment: Increment, nowSeconds: number): Seen | undefined;
-  /** The same for an operator: counts as no lookup. */
+  /** As `refusing`, for an operator: not counted as a lookup. */
   readonly knows: (increment: Increment, nowSeconds: number) => boolean;
-  /** Remembers where a counter stands that has refused an ask, until that ask would fit. */
+  /** Caches a counter that has refused a charge, until that charge would fit. */
   remember(increment: Increment, seen: Seen, nowSeconds: number): void;
-  /** Keys that are over their limit now, up to a number, among the first that one look passes; long ones by their digest. */
+  /** Keys over their limit now, up to a number, among the first that one search visits; long ones as digests. */
   readonly list: (nowSeconds: number, most: number) => Steps<readonly OverKey[]>;
-  /** Forgets a counter: hits were given back. */
+  /** Drops a counter after a refund. */
   forget(increment: Increment): void;
-  /** Forgets counters by their keys, or by the digests of long ones, whatever their windows; undefined: all counters. */
+  /** Drops counters by their keys, or by the digests of long ones, in all windows; undefined: all counters. */
   forgetKeys(keys: readonly string[] | undefined): void;
-  /** Grows with each `forgetKeys`: what a store said before may no longer be true. */
+  /** Grows with each `forgetKeys`: an earlier reply of a store may be out of date. */
   readonly generation: number;
-  /** Takes the gauges away. */
+  /** Unregisters the gauges. */
   close(): void;
 }
 
 export interface OverKey {
   readonly key: string;
   readonly limit: number;
-  /** Unix seconds: the end of its window, or when the ask that was refused fits. */
+  /** Unix seconds: the end of its window, or when the refused charge fits. */
   readonly windowEndSeconds: number;
 }
 
 export interface OverLimitCacheOptions {
   /** LocalCacheSizeInBytes. */
   readonly sizeBytes: number;
-  /**
-   * Seconds for which a leased counter is known to be over: hits that others give back may make room. Undefined: as long as all
-   * others.
-   */
+  /** How long a leased counter is cached: hits that others return may make room. Undefined: as long as all others. */
   readonly leasedSeconds?: number | undefined;
 }
 
@@ -60,12 +57,12 @@ export function createOverLimitCache(
     entries.touch(entry, nowSeconds);
   };
 
-  /** Whether what is known still holds: a leased counter may have room again. */
+  /** Whether the entry is still valid: a leased counter may have room again. */
   const isRecent = ({ knownSeconds }: OverEntry, { rule }: Increment, nowSeconds: number) =>
     rule.isLeased !== true || nowSeconds - knownSeconds <= leasedSeconds;
 
   const entryOf = (increment: Increment): OverEntry | undefined => {
-    // Mostly nothing is over: no key is hashed then.
+    // Usually nothing is over: then no key is hashed.
     if (entries.size === 0) return undefined;
     const key = toKeptKey(increment.key);
     return increment.gate.kind.looks
@@ -165,14 +162,14 @@ export function createOverLimitCache(
   };
 }
 
-/** The limit that was passed, or the state, where one of them refuses all asks of the increment. */
+/** The exceeded limit, or the state, where one of them refuses all charges of the increment. */
 function seenRefusing(
   { knownState, limit, gate }: OverEntry,
   increment: Increment,
   nowSeconds: number,
 ): Seen | undefined {
   if (isBudgetGate(increment.gate)) {
-    // What stands for one list of limits says nothing of another.
+    // An entry for one list of limits says nothing about another.
     if (increment.gate !== gate) return undefined;
     if (hasBlocks(increment.gate) && nowSeconds >= (knownState?.endSeconds ?? 0)) return undefined;
   }
@@ -180,7 +177,7 @@ function seenRefusing(
   return increment.limit <= limit ? limit : undefined;
 }
 
-/** Refusals count where a rule has blocks: of its counters only those are known that one refuses, for as long as it does. */
+/** Refusals count where a rule has blocks: of its counters only blocked ones are cached, until the block ends. */
 function knownUntil(increment: Increment, state: State, nowSeconds: number): number {
   const { gate } = increment;
   return isBudgetGate(gate) && hasBlocks(gate)
@@ -192,7 +189,7 @@ function hasBlocks({ budget }: BudgetGate): boolean {
   return budget.blocks.length > 0;
 }
 
-/** Of several limits the one that refuses. */
+/** Of several limits the refusing one. */
 function limitOf({ knownState, gate, limit }: OverEntry): number {
   if (knownState === undefined || gate === undefined || !isBudgetGate(gate)) return limit;
   const { state, atSeconds } = knownState;

@@ -4,13 +4,13 @@ import type { BudgetState, Seen } from '../core/kinds/kind';
 import type { CounterBatch, Increment } from '../core/ports';
 import { isEnding, wasRefused } from './hold-back';
 
-/** What takes back what an increment of a batch did. */
+/** The increments that undo a batch. */
 export interface RolledBack {
   readonly index: number;
   readonly increment: Increment;
 }
 
-/** An increment that only sees where its counter stands, and what its reservation holds. */
+/** The increment as a read of its counter and of its reservation. */
 export function lookOf(increment: Increment): Increment {
   const { gate, reservation } = increment;
   const isReserving = isBudgetGate(gate) && gate.budget.reserve !== undefined;
@@ -18,13 +18,13 @@ export function lookOf(increment: Increment): Increment {
   return { ...increment, hits: 0, times: 1, reservation: isReserving ? look : undefined };
 }
 
-/** Where counters stood that refused their increments when they were looked at; by the indexes of these. */
+/** Readings that refused their increments; by the indices of these. */
 export type Refusing = ReadonlyMap<number, Seen>;
 
 /**
- * Of requests whose counters were charged apart: where one was refused, the others count as held back, and what they were
- * charged is to be taken back, by the figures of the ask itself (budgets.md section 7). One that the look refused, so that the
- * others were held back, stays refused though others made room for it since.
+ * For requests whose counters were charged separately: where one was refused, the others count as held back, and their charges are
+ * undone, by the figures of the charges (budgets.md section 7). An increment that its reading refused, so that the others were held
+ * back, stays refused even if others made room for it since.
  */
 export function planRollBack(
   { increments, groupEnds = [] }: CounterBatch,
@@ -52,12 +52,12 @@ function takeRun(
   const refusals = increments
     .slice(start, end)
     .map((one, at) => !isHeld(draft, start + at) && wasRefused(one, draft, start + at));
-  // What is seen of a counter that the request meets again has its own hits in it.
+  // The reading of a counter that the request uses again contains its own hits.
   const met = new Set<string>();
   const isRefused = (isOne: boolean, at: number): boolean => {
     const { key, holdsBack, gate } = increments[start + at] as Increment;
     const isFirst = met.size < met.add(key).size;
-    // One that is charged whatever happens leaves the others charged too, as ever.
+    // An increment that is always charged leaves the others charged too.
     return isOne && isFirst && holdsBack !== false && gate.kind.looks;
   };
   if (!refusals.some(isRefused)) return taken;
@@ -94,7 +94,7 @@ function takeOne(
   if (undo !== undefined) taken.push({ index, increment: undo });
 }
 
-/** Undefined: nothing was charged, held or given back. It is taken from the window in which it was charged. */
+/** Undefined: nothing was charged, reserved or refunded. The undo applies to the window of the charge. */
 function undoOf(increment: Increment, before: Seen): Increment | undefined {
   const { hits, times, reservation } = increment;
   if (reservation === undefined) {

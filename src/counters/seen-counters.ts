@@ -1,17 +1,17 @@
 import type { BudgetState, Seen } from '../core/kinds/kind';
 import { type Increment } from '../core/ports';
 
-/** What tells apart where counters stand: what is seen of one says what a reservation holds. */
+/** The identity of a reading: it contains what a reservation holds. */
 export function stateName({ key, reservation }: Increment): string {
   return reservation === undefined ? key : `${key} ${reservation.id}`;
 }
 
-/** Counters that were read, and what hits make of them. */
+/** Counters that were read, with hits added to them. */
 export class SeenCounters {
   readonly #read: (increment: Increment) => Seen | undefined;
   /** Those to which hits were added, by the letter of the kind and the key: kinds may share a key. */
   readonly #changed = new Map<string, Seen>();
-  /** What reservations hold that were opened or ended since, by `stateName`; -1: nothing. */
+  /** Hits of reservations opened or closed since, by `stateName`; -1: closed. */
   readonly #holds = new Map<string, number>();
 
   constructor(read: (increment: Increment) => Seen | undefined) {
@@ -24,7 +24,7 @@ export class SeenCounters {
     return isOfBudget(changed) ? { ...changed, was: this.#heldBy(increment) } : changed;
   }
 
-  /** What a store would say of the increment. */
+  /** The reading that a store would return for the increment. */
   add(increment: Increment): Seen | undefined {
     const { kind } = increment.gate;
     const before = this.look(increment);

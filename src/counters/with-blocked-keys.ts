@@ -4,8 +4,8 @@ import type { OverLimitCache } from './over-limit-cache';
 import { withOverLimitCache, type PublishInvalidation } from './with-over-limit-cache';
 
 /**
- * Counters that do not ask their store for keys that a `block` refuses (budgets.md section 6); whatever else is over its limit is
- * asked as ever. `onUsed`: a rule with `block` was asked for, so that messages to the cache have to be heard.
+ * Counters that do not call their store for keys that a `block` refuses (budgets.md section 6); all other keys go to the store.
+ * `onUsed`: a rule with `block` was used, so messages to the cache must be received from now on.
  */
 export function withBlockedKeys(
   counters: Counters,
@@ -23,7 +23,7 @@ export function withBlockedKeys(
   };
 }
 
-/** Forgets counters here and elsewhere, those alone that may be blocked. */
+/** Drops counters here and elsewhere, but only those that may be blocked. */
 export function forgettingBlocked(
   cache: OverLimitCache,
   publish: PublishInvalidation,
@@ -37,7 +37,7 @@ export function forgettingBlocked(
 }
 
 function mayBeBlocked({ gate }: Increment): boolean {
-  // The first is false of nearly all.
+  // The first is false for nearly all.
   return gate.isAlone && isBudgetGate(gate) && gate.budget.blocks.length > 0;
 }
 

@@ -20,12 +20,12 @@ import { lookOf } from './roll-back';
 import { type OverLimitCache } from './over-limit-cache';
 
 /**
- * Tells the local caches of all instances which counters are no longer over their limit; once for a batch, never fails.
- * `isReset`: they were reset or set, so that their leases are over too.
+ * Publishes to the local caches of all instances which counters are no longer over their limit; once per batch, never fails.
+ * `isReset`: they were reset or set, so that their leases end too.
  */
 export type PublishInvalidation = (counters: readonly CounterPlace[], isReset?: boolean) => void;
 
-/** Which counters a cache is for. */
+/** Which increments a cache is for. */
 type Keeps = (increment: Increment) => boolean;
 
 interface CacheUse {
@@ -35,9 +35,9 @@ interface CacheUse {
 }
 
 /**
- * Counters that do not ask their store for what is known to be over its limit. Nothing is added then,
- * and `CounterReply.knownOverLimit` says so. Where counters of a request are decided together, one that is known
- * to be over holds back all others, as in the reference: they are looked at only.
+ * Counters that do not call their store for counters known to be over their limit. Nothing is added then, and
+ * `CounterReply.knownOverLimit` says so. Where counters of a request are decided together, one that is known to be over holds back
+ * all others, as in the reference: they are only read.
  */
 export function withOverLimitCache(
   counters: Counters,
@@ -52,7 +52,7 @@ export function withOverLimitCache(
   };
 
   const learn = (batch: CounterBatch, reply: CounterReply, generation: number): void => {
-    // A message came since the store was asked: its answer may be older.
+    // A message came since the store was called: its reply may be older.
     if (generation === cache.generation) rememberOver(cache, keeps, batch, reply);
     const back = takenBack(batch, reply, keeps);
     if (back === undefined) return;
@@ -96,13 +96,13 @@ export function withOverLimitCache(
 
 /** What the cache knows of a batch. */
 interface Known {
-  /** Increments that need no call to the store: they are over. */
+  /** Increments that need no store call: they are over. */
   readonly knownOverLimit: boolean[];
-  /** Where the counters of those stand of which more is known; undefined when there are none. */
+  /** The known states of those counters; undefined when there are none. */
   readonly states: (State | undefined)[] | undefined;
 }
 
-/** What of a batch is known to be over; undefined: nothing. Forgets counters to which hits are given back. */
+/** The increments of a batch known to be over; undefined: none. Drops counters that get a refund. */
 function findKnown(
   cache: OverLimitCache,
   keeps: Keeps,
@@ -128,7 +128,7 @@ function findKnown(
   return known && { knownOverLimit: known, states };
 }
 
-/** Remembers what a batch that was counted has shown to be over. */
+/** Caches the counters that a batch has shown to be over. */
 function rememberOver(
   cache: OverLimitCache,
   keeps: Keeps,
@@ -142,13 +142,13 @@ function rememberOver(
     const seen = seenAt(reply, index);
     const isHeld = reply.held?.[index] === true;
     const refusal = increment.gate.kind.refusal(increment, seen, isHeld);
-    // Where nothing was refused, what is known is no longer all.
+    // Where nothing was refused, the cached state is out of date.
     if (refusal === 'none') cache.forget(increment);
     else if (refusal !== undefined) cache.remember(increment, refusal, nowSeconds);
   }
 }
 
-/** Counters that hits given back took from over their limit to within it; undefined: none. */
+/** Counters that a refund took from over their limit to within it; undefined: none. */
 function takenBack(
   { increments }: CounterBatch,
   reply: CounterReply,
@@ -165,7 +165,7 @@ function takenBack(
   return back;
 }
 
-/** The part of a batch that the store is asked, and which of it are held back, so that they only look. */
+/** The part of a batch that goes to the store, and which of it are held back, so that they are only read. */
 function withoutKnown(batch: CounterBatch, known: readonly boolean[]) {
   const { increments, groupEnds } = batch;
   const isAsked = (_: Increment, place: number): boolean => known[place] !== true;
@@ -175,7 +175,7 @@ function withoutKnown(batch: CounterBatch, known: readonly boolean[]) {
   let start = 0;
   for (const end of groupEnds) {
     const isHeld = holdsBackAny(increments, known, start, end);
-    // A look is a run of its own, so that it is not held back in its turn.
+    // A read is a run of its own, so that it is not held back in its turn.
     for (let place = start; isHeld && place < end; place += 1) {
       if (known[place] !== true && !isEnding(increments[place] as Increment)) looks.add(place);
       ends.push(place + 1);
@@ -187,7 +187,7 @@ function withoutKnown(batch: CounterBatch, known: readonly boolean[]) {
   return { part: pick({ ...batch, increments: asked, groupEnds: ends }, isAsked), looks };
 }
 
-/** Whether one of a request is known to be over that holds the others back. */
+/** Whether an increment of a request is known to be over that holds the others back. */
 function holdsBackAny(
   increments: readonly Increment[],
   known: readonly boolean[],

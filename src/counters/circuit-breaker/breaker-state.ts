@@ -1,18 +1,18 @@
-/** When a circuit breaker opens and how it tries again. */
+/** When a circuit breaker opens and how it probes. */
 export interface BreakerOptions {
-  /** Failures in a row that open it. */
+  /** Consecutive failures that open it. */
   readonly failures: number;
-  /** A window of this length with at least so many calls and this share of time-outs opens it. */
+  /** A window of this length with at least `windowCalls` calls and this share of time-outs opens it. */
   readonly windowMs: number;
   readonly windowCalls: number;
   readonly timeoutShare: number;
   /** An unanswered call of this age opens it, however long its time-out is. */
   readonly overdueMs: number;
-  /** Wait before the first probe; doubled after each that fails. */
+  /** Wait before the first probe; doubled after each failed probe. */
   readonly firstWaitMs: number;
-  /** How far the wait may grow while probes fail at once, which costs nothing. */
+  /** Maximal wait while probes fail at once, which costs nothing. */
   readonly mostWaitMs: number;
-  /** How far it may grow while probes time out, each of which keeps its callers waiting. */
+  /** Maximal wait while probes time out, each of which keeps its callers waiting. */
   readonly mostWaitAfterTimeoutMs: number;
 }
 
@@ -27,7 +27,7 @@ export const DEFAULT_BREAKER: BreakerOptions = {
   mostWaitAfterTimeoutMs: 1_000,
 };
 
-/** Calls are let through while it is closed; one, the probe, when it turns from open to half-open. */
+/** Closed: calls pass. Open: calls fail. Half-open: one call, the probe, passes. */
 export type BreakerState = ClosedState | OpenState | HalfOpenState;
 
 interface ClosedState {
@@ -36,7 +36,7 @@ interface ClosedState {
   readonly windowStartMs: number;
   readonly windowCalls: number;
   readonly windowTimeouts: number;
-  /** Since when a call is overdue; seen twice, so that answers which lie unread in a socket come first. */
+  /** Since when a call is overdue. It must be overdue at two checks, so that answers still unread in a socket are read first. */
   readonly overdueSinceMs: number | undefined;
 }
 
@@ -52,7 +52,7 @@ interface HalfOpenState {
 }
 
 export type BreakerEvent =
-  /** A call comes; the oldest that waits for an answer began then. */
+  /** A call begins; `oldestMs`: when the oldest unanswered call began. */
   | { readonly kind: 'asked'; readonly atMs: number; readonly oldestMs: number | undefined }
   /** A call ended. */
   | {
@@ -63,7 +63,7 @@ export type BreakerEvent =
 
 type Outcome = Exclude<BreakerEvent, { kind: 'asked' }>;
 
-/** Between two looks at an overdue call this process has read its sockets. */
+/** Between two checks of an overdue call this process has read its sockets. */
 const OVERDUE_AGAIN_MS = 20;
 
 export const CLOSED: BreakerState = {

@@ -5,7 +5,7 @@ import type { CounterReply } from '../../core/ports';
 import type { LeaseCounts } from './lease-counts';
 import type { RestAsk, SplitAsks } from './split-asks';
 
-/** Hits that were spent for an ask that the store did not answer are there again. */
+/** Restores hits that were spent for a charge which the store did not answer. */
 function putBack({ lease, spent }: RestAsk, counts: LeaseCounts): void {
   if (spent === 0) return;
   if (lease.end !== undefined) counts.stranded += Math.max(0, spent);
@@ -13,7 +13,7 @@ function putBack({ lease, spent }: RestAsk, counts: LeaseCounts): void {
   else lease.spend(-spent);
 }
 
-/** The reply to a whole batch, of which a part was sent; throws where nothing of it has an answer. */
+/** The reply to a whole batch of which a part was sent; throws where no increment has an answer. */
 export function joinReply(
   split: SplitAsks,
   part: SubBatch,
@@ -32,7 +32,7 @@ export function joinReply(
   return leased === undefined ? finish(draft) : { ...finish(draft), leased };
 }
 
-/** What the store's answer to the rest of an ask says of its counter, and of the whole ask. */
+/** Takes over the store's answer to the rest of a charge, for its counter and for the whole charge. */
 function learn(rest: RestAsk, draft: ReplyDraft, counts: LeaseCounts): void {
   const { place, limit, spent } = rest;
   const count = learnCount(rest, draft);
@@ -42,12 +42,12 @@ function learn(rest: RestAsk, draft: ReplyDraft, counts: LeaseCounts): void {
   }
   if (spent <= 0) return;
   counts.spent += spent;
-  // What the lease had is within the limit, however far others have gone beyond it since.
+  // Leased hits are within the limit, even if others have exceeded it since.
   draft.after[place] = Math.min(count, limit + rest.rest);
   if (draft.knownOverLimit !== undefined) draft.knownOverLimit[place] = false;
 }
 
-/** The counter as the store says it, which its lease learns; undefined: the store says nothing. */
+/** The store's count, which the lease notes; undefined: the store gave none. */
 export function learnCount(
   { place, lease, limit, rest }: RestAsk,
   { after, failures, knownOverLimit }: CounterReply | ReplyDraft,
@@ -55,7 +55,7 @@ export function learnCount(
   if (failures?.has(place) === true) return undefined;
   const isOver = knownOverLimit?.[place] === true;
   const count = isOver ? limit + Math.max(rest, 0) : (after[place] as number);
-  // That a counter is over the limit of before says little about another.
+  // That a counter is over its previous limit says little about the new one.
   const isNews = !isOver || limit >= lease.limit;
   if (lease.end === undefined && isNews) lease.learn(count);
   return count;

@@ -9,19 +9,19 @@ import type { RoundTrips } from './round-trips';
 import { WarmKeys } from './warm-keys';
 
 export interface LeaseOptions extends LeaseSizing {
-  /** LEASE_MIN_RATE: hits a second below which a counter is not leased. */
+  /** LEASE_MIN_RATE: hits per second below which a counter is not leased. */
   readonly minRate: number;
   /** LEASE_MAX_BYTES. */
   readonly maxBytes: number;
 }
 
-/** Of one lease: so many of so many hits are left. */
+/** The hits left of a lease. */
 export interface LeaseReading {
   readonly left: number;
   readonly of: number;
 }
 
-/** The leases of this process: which counter has one, and when it needs more. Asks no store. */
+/** The leases of this process: which counter has one, and when it needs a refill. Calls no store. */
 export class Leases {
   readonly table: LeaseTable;
   readonly counts: LeaseCounts;
@@ -40,7 +40,7 @@ export class Leases {
     this.counts = counts;
   }
 
-  /** The counter of an increment, where it is asked for often enough; undefined: it goes the plain way. */
+  /** The counter of an increment, where it is used often enough; undefined: it is not leased. */
   find(increment: Increment, nowMs: number): WarmCounter | undefined {
     const { rule, key, hits } = increment;
     if (rule.isLeased !== true || typeof hits !== 'number') return undefined;
@@ -51,7 +51,7 @@ export class Leases {
     return counter;
   }
 
-  /** The lease of its window, which may be empty. That of another window is over. */
+  /** The lease of its window, which may be empty. A lease of another window is ended. */
   leaseOf(counter: WarmCounter, increment: Increment, nowMs: number): HitLease {
     let { lease } = counter;
     if (lease?.asked.key !== increment.key) {
@@ -62,7 +62,7 @@ export class Leases {
     return lease;
   }
 
-  /** What is to be given back because another limit is in force now. */
+  /** The hits to return because the limit has changed. */
   takeReturn(lease: HitLease, increment: Increment): OwnAsk | undefined {
     if (increment.limit === lease.limit) return undefined;
     const size = lease.changeLimit(increment);
@@ -82,7 +82,7 @@ export class Leases {
     return size === 0 ? undefined : refillOf(lease, size);
   }
 
-  /** The counters of these keys, of long ones the digests, were reset or set; undefined: all. What they were charged to is gone. */
+  /** Ends the leases of these keys (long ones as digests), whose counters were reset or set; undefined: all. */
   forget(keys: readonly string[] | undefined): void {
     const gone = keys && new Set(keys.map(toKeptKey));
     for (const counter of this.table.counters()) {
@@ -100,7 +100,7 @@ export class Leases {
     return { left: lease.unspent, of: lease.size };
   }
 
-  /** Counters with hits on lease. */
+  /** Number of counters with leased hits. */
   get active(): number {
     let active = 0;
     for (const { lease } of this.table.counters()) if ((lease?.unspent ?? 0) > 0) active += 1;

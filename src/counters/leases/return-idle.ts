@@ -2,27 +2,27 @@ import type { LeaseCounts } from './lease-counts';
 import type { LeaseTable, WarmCounter } from './lease-table';
 import type { OwnAsk } from './own-asks';
 
-/** Sweeps in LEASE_TIME: so much later than it could be is what an idle lease given back. */
+/** Sweeps per LEASE_TIME: the delay with which an idle lease is returned. */
 export const SWEEPS = 4;
 
-/** Lease times without an ask after which a lease is given back, at the latest. */
+/** A lease without a request for this many lease times is returned, at the latest. */
 export const IDLE_TIMES = 2;
 
-/** Leases that one sweep gives back: a store takes a millisecond for them, and whoever asks beside them waits no longer. */
+/** Leases returned per sweep: a store needs a millisecond for them, and other calls wait no longer. */
 export const MOST_RETURNS = 500;
 
-/** In windows that end before, what is given back would come too late to be of use. */
+/** In windows that end sooner, returned hits would come too late to be useful. */
 const LEAST_SECONDS = 1;
 
-/** When a sweep happens, and what of leases is over then. */
+/** The time of a sweep, and which leases it ends. */
 export interface Sweep {
   readonly nowSeconds: number;
   readonly nowMs: number;
-  /** Milliseconds without an ask after which a lease is given back; 0: all are, as at the stop. */
+  /** Milliseconds without a request after which a lease is returned; 0: all are, as at the stop. */
   readonly idleMs: number;
 }
 
-/** Takes out of leases what is to be given back, of so many at most, and forgets counters that are not asked for. */
+/** Takes the hits to return out of leases, of a bounded number, and drops counters without requests. */
 export function takeIdle(table: LeaseTable, counts: LeaseCounts, sweep: Sweep): readonly OwnAsk[] {
   const returns: OwnAsk[] = [];
   table.drop((counter) => {
@@ -47,7 +47,7 @@ function endIdle(
     counter.lease = undefined;
     return undefined;
   }
-  // What its refill brings would be idle too.
+  // Hits of its refill would be idle too.
   if (lease.isRefilling || nowMs - lease.usedMs < idleMs) return undefined;
   if (lease.unspent === 0) {
     counter.lease = undefined;

@@ -4,20 +4,20 @@ import type { HitLease } from './hit-lease';
 import type { Leases } from './leases';
 import { toIncrement, type OwnAsk } from './own-asks';
 
-/** An ask of a warm counter that goes to the store, in whole or what is left of it. */
+/** A charge to a leased counter that goes to the store, whole or the rest that its lease did not cover. */
 export interface RestAsk {
-  /** In the batch. */
+  /** Its index in the batch. */
   readonly place: number;
   readonly lease: HitLease;
-  /** Its own: a reload may change that of the lease before the store answers. */
+  /** Its own limit: a reload may change the lease's before the store answers. */
   readonly limit: number;
-  /** Hits of it that the lease had. */
+  /** Its hits that the lease covered. */
   readonly spent: number;
-  /** Hits that the store is asked for. */
+  /** Its hits that go to the store. */
   readonly rest: number;
 }
 
-/** Spends what is on lease. */
+/** Spends leased hits on a batch. */
 export function splitAsks({ increments }: CounterBatch, leases: Leases, nowMs: number): SplitAsks {
   const draft = new SplitAsks();
   for (let place = 0; place < increments.length; place += 1) {
@@ -37,17 +37,17 @@ export function splitAsks({ increments }: CounterBatch, leases: Leases, nowMs: n
   return draft;
 }
 
-/** What of a batch is decided without the store. */
+/** The part of a batch that is decided without the store. */
 export class SplitAsks {
-  /** Where the counters stand of those that a lease answers; parallel to the batch. */
+  /** Counters after the increments that a lease answers; parallel to the batch. */
   readonly after: number[] = [];
   /** Which those are; undefined: none. */
   leased: boolean[] | undefined;
-  /** How many they are. */
+  /** Their number. */
   answered = 0;
-  /** Of those that go to the store, the warm ones; in order. */
+  /** Increments for the store whose counters are leased; in order. */
   readonly rests: RestAsk[] = [];
-  /** What leases ask for themselves. */
+  /** The leases' own operations. */
   readonly own: OwnAsk[] = [];
 
   answer(place: number, lease: HitLease, size: number): void {
@@ -61,7 +61,7 @@ export class SplitAsks {
   }
 }
 
-/** What the store is asked of a batch: what no lease answers, then what leases ask for themselves. */
+/** The part of a batch for the store: what no lease answers, then the leases' own operations. */
 export function toSend(batch: CounterBatch, { leased, rests }: SplitAsks): SubBatch {
   let { increments } = batch;
   if (rests.some(({ spent }) => spent !== 0)) {
@@ -73,7 +73,7 @@ export function toSend(batch: CounterBatch, { leased, rests }: SplitAsks): SubBa
   return pick({ ...batch, increments }, (_, place) => leased?.[place] !== true);
 }
 
-/** The same and then own asks, each a run of its own. */
+/** The part, and then the leases' own operations, each a run of its own. */
 export function withOwn(part: CounterBatch, own: readonly OwnAsk[]): CounterBatch {
   const { increments, groupEnds, nowSeconds } = part;
   const ends = groupEnds && [...groupEnds, ...own.map((_, at) => increments.length + at + 1)];

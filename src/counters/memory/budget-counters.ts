@@ -22,22 +22,22 @@ import { isUnused, KeptBudgets, momentAt, storedOf, type BudgetCounter } from '.
 import type { OpenReservation, OpenReservations } from './open-reservations';
 import type { MakeRoom, OverCounter } from './window-counters';
 
-/** Where a counter stands, and the leases that are over. */
+/** A counter's state, and its expired leases. */
 interface Found {
   readonly state: BudgetState;
   readonly lapses: readonly OpenReservation[];
 }
 
-/** What a counter is set to; `at`: the place of one limit alone. */
+/** The new usage of a counter; `at`: the index of the only limit to set. */
 interface SetTo {
   readonly used: number;
   readonly at: number | undefined;
 }
 
-/** What is asked of counters with budgets, and of their open reservations. */
+/** Operations on counters with budgets, and on their open reservations. */
 export class BudgetCounters {
   readonly kept: KeptBudgets;
-  /** Leases that the batch at hand may still end, and how many of each counter it has found, which it finds again. */
+  /** Leases that the current batch may still expire, and the number found for each counter, which a second read must repeat. */
   #lapsesLeft = 0;
   readonly #granted = new Map<BudgetCounter, number>();
 
@@ -45,20 +45,20 @@ export class BudgetCounters {
     this.kept = new KeptBudgets(makeRoom);
   }
 
-  /** Another batch: it ends some leases that are over, however many counters it meets. */
+  /** Begins a batch: it expires a bounded number of leases, however many counters it has. */
   beginBatch(): void {
     this.#lapsesLeft = MAX_LAPSES;
     if (this.#granted.size > 0) this.#granted.clear();
   }
 
-  /** Where a counter stands now, its leases that are over included. */
+  /** A counter's current state, with its leases expired. */
   look(increment: Increment, { budget }: BudgetGate, nowSeconds: number): BudgetState {
     const counter = this.kept.counters.find(toKeptKey(increment.key));
     const moment = momentAt(nowSeconds);
     return this.#find(counter, budget, moment, increment.reservation).state;
   }
 
-  /** Where the counter stood before the asks of the increment; undefined: no room for it or its reservation, nothing happened. */
+  /** The counter before the increment's charges; undefined: no room for it or its reservation, nothing was changed. */
   apply(increment: Increment, gate: BudgetGate, nowSeconds: number): BudgetState | undefined {
     const { reservation } = increment;
     const key = toKeptKey(increment.key);
@@ -103,7 +103,7 @@ export class BudgetCounters {
     return found;
   }
 
-  /** Hits in use under the nearest limit, where the counter stands, and the seconds for which it is kept; undefined: there is none. */
+  /** Hits in use under the nearest limit, the state, and the seconds to live; undefined: the counter is missing. */
   read({ key }: Pick<Increment, 'key'>, gate: BudgetGate, nowSeconds: number) {
     const counter = this.kept.counters.find(toKeptKey(key));
     if (counter === undefined) return undefined;
@@ -114,7 +114,7 @@ export class BudgetCounters {
     return { value, state, ttlSeconds, firstEndMs: first?.endMs };
   }
 
-  /** Open reservations of a counter whose leases last, the first to end first, up to a number. */
+  /** Open reservations of a counter with unexpired leases, the first to expire first, up to a number. */
   listOpen(
     { key }: Pick<Increment, 'key'>,
     nowSeconds: number,
@@ -126,7 +126,7 @@ export class BudgetCounters {
     );
   }
 
-  /** Ends what is counted and blocked; open reservations stay, unless they are to end too (budgets.md section 9). */
+  /** Removes usage and blocks; open reservations stay, unless they are to end too (budgets.md section 9). */
   remove({ key }: Pick<Increment, 'key'>, withOpen = false): void {
     const counter = this.kept.counters.find(toKeptKey(key));
     if (counter === undefined) return;
@@ -140,7 +140,7 @@ export class BudgetCounters {
     }
   }
 
-  /** Lets a counter stand at so many hits under each limit, or under the one at a place; false: no room for a new one. */
+  /** Sets a counter to a number of hits under each limit, or under one of them; false: no room for a new one. */
   set(increment: Increment, gate: BudgetGate, { used, at }: SetTo, nowSeconds: number): boolean {
     const { budget } = gate;
     const key = toKeptKey(increment.key);
@@ -162,7 +162,7 @@ export class BudgetCounters {
     return true;
   }
 
-  /** Counters that refuse one hit now, or one reservation where they take these, up to a number. */
+  /** Counters that refuse a single hit now, or a single reservation where they take these, up to a number. */
   listOver(nowSeconds: number, most: number): Steps<readonly OverCounter[]> {
     return findOver(this.kept.counters.all(), most, (counter) => {
       if (counter.usageQuartile < USAGE_QUARTILES) return undefined;
@@ -177,7 +177,7 @@ export class BudgetCounters {
   }
 }
 
-/** Whether a counter is written though its asks change nothing: leases are over, or a clock that was wrong has written it. */
+/** Whether a counter is written although its charges change nothing: leases have expired, or a wrong clock wrote it. */
 function isToWrite(known: BudgetCounter | undefined, { lapses }: Found, moment: Moment): boolean {
   if (known === undefined) return false;
   return lapses.length > 0 || isAstrayBudget(known.gate.budget, known.kept, moment);

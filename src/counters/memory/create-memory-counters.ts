@@ -33,34 +33,34 @@ import { WindowCounters, type LiveCounter, type OverCounter } from './window-cou
 /** Default cap on live counters. */
 const DEFAULT_MAX_KEYS = 1_000_000;
 
-/** Room for as many keys of 188 characters. */
+/** Enough for that many keys of 188 characters. */
 const DEFAULT_MAX_BYTES = 512 * 1024 * 1024;
 
-/** Interval for dropping ended windows while no batch comes. */
+/** Interval for dropping ended windows while no batches come. */
 const IDLE_SWEEP_MS = 1_000;
 
-/** Counters that are in no window and are looked at then: a few milliseconds. */
+/** Records examined in that interval: a few milliseconds. */
 const IDLE_SWEEP_COUNTERS = 10_000;
 
-/** Those that a batch looks at for each of its increments, so that they go faster than they come. */
+/** Records examined per increment of a batch, so that they are dropped faster than they are added. */
 const SWEEP_PER_INCREMENT = 2;
 
 export interface MemoryCountersDeps {
-  /** Only for dropping ended windows while no batch comes; decisions use the time of their batch. */
+  /** Only for dropping ended windows while no batches come; decisions use the time of their batch. */
   readonly clock: Clock;
   readonly statistics?: Pick<Statistics, 'gauge' | 'count'>;
 }
 
 export interface MemoryCountersOptions {
   readonly maxKeys?: number;
-  /** Cap on their bytes. */
+  /** Cap on their memory. */
   readonly maxBytes?: number;
 }
 
 /** A counter's exact value, and the seconds for which a store would still keep it. */
 export interface MemoryEntry {
   readonly value: number | bigint;
-  /** Of a counter in its own form alone. */
+  /** For a record only. */
   readonly state?: State;
   readonly ttlSeconds: number;
   /** See CounterReading. */
@@ -71,20 +71,20 @@ export interface MemoryCounters extends Counters, CounterWriter {
   readonly liveKeys: number;
   /** Counters under their limit that were evicted because of the cap, since the start. */
   readonly evictions: number;
-  /** The counter of a key, for tests and tools; undefined when there is none. */
+  /** The counter of a key, for tests and tools; undefined when it is missing. */
   read(key: string, nowSeconds: number, gate?: Gate): MemoryEntry | undefined;
   /** See ListOpen. */
   listOpen(key: string, nowSeconds: number, most: number): readonly ListedReservation[];
-  /** Counters over their limit now, up to a number; long keys by their digest. */
+  /** Counters over their limit now, up to a number; long keys as digests. */
   readonly listOver: (nowSeconds: number, most: number) => Steps<readonly OverCounter[]>;
-  /** Every live counter of a window, soonest end first; one of a long key under the digest of it. */
+  /** Every live counter of a window, soonest to end first; a long key as its digest. */
   entries(nowSeconds: number): IterableIterator<readonly [key: string, entry: MemoryEntry]>;
 }
 
 /**
- * Counters in this process: exact, immediate, gone when the process ends. Above `maxKeys` or `maxBytes` it
- * evicts counters that are under their limit, the least used first. One that has reached its limit is kept
- * until its window ends; when only such are left, a new key is refused (`CounterReply.failures`).
+ * Counters in this process: exact, immediate, lost when the process ends. Above `maxKeys` or `maxBytes` it evicts counters under
+ * their limit, the least used first. A counter that has reached its limit is kept until its window ends; when only such are left, a
+ * new key is refused (`CounterReply.failures`).
  */
 export function createMemoryCounters(
   { clock, statistics }: MemoryCountersDeps,
@@ -110,7 +110,7 @@ export function createMemoryCounters(
     budgets.kept.counters.dropEnded(nowSeconds, IDLE_SWEEP_COUNTERS);
   }, IDLE_SWEEP_MS).unref();
 
-  /** Forgets the counter that matters least; false when every counter has reached its limit. */
+  /** Evicts the counter that matters least; false when every counter has reached its limit. */
   const evictOne = (): boolean => {
     for (let quartile = 0; quartile < USAGE_QUARTILES; quartile += 1) {
       if (windows.evictOne(quartile) || rolling.kept.evictOne(quartile)) return true;
@@ -139,7 +139,7 @@ export function createMemoryCounters(
     else say(draft, index, reply);
   };
 
-  /** What was seen of the counter; undefined: no room for a new one. */
+  /** The reading of the counter; undefined: no room for a new one. */
   const addTo = (increment: Increment, nowSeconds: number): Seen | StoreError | undefined => {
     const { gate } = increment;
     if (!hasOwnForm(gate)) return addToWindow(increment, nowSeconds);

@@ -16,12 +16,12 @@ import {
 import type { MakeRoom } from './window-counters';
 
 /**
- * Bytes that V8 takes for a counter besides the characters of its key and its parts, measured: 240 of them are the map of its
- * reservations, which it has from the first one on.
+ * Memory that V8 needs per counter besides the characters of its key and its parts, measured: 240 bytes of it are the map of its
+ * reservations, allocated with the first one.
  */
 const COUNTER_BYTES = 640;
 
-/** The same for each of its limits and for each of its blocks, whose states are objects. */
+/** The same per limit and per block, whose states are objects. */
 const LIMIT_BYTES = 100;
 const BLOCK_BYTES = 160;
 
@@ -29,15 +29,15 @@ export interface BudgetCounter extends EndingCounter<BudgetCounter> {
   gate: BudgetGate;
   readonly kept: KeptBudget;
   open: OpenReservations;
-  /** What other rules count there, see `Stray`. */
+  /** State of other rules in this counter, see `Stray`. */
   strays: readonly Stray[];
-  /** What its limits and blocks take. */
+  /** Memory of its limits and blocks. */
   partBytes: number;
 }
 
 const NO_STRAYS: readonly Stray[] = [];
 
-/** Counters with budgets as they are kept, and what they take: each of their open reservations the room of a key. */
+/** Counters with budgets and their memory: each open reservation counts as a key. */
 export class KeptBudgets {
   readonly counters = new EndingCounters<BudgetCounter>(COUNTER_BYTES, ({ open, partBytes }) => {
     this.partBytes -= partBytes;
@@ -45,7 +45,7 @@ export class KeptBudgets {
   });
   /** Open reservations of all counters. */
   openKeys = 0;
-  /** The most that these take, and the limits and blocks of all counters. */
+  /** An upper bound of their memory, with the limits and blocks of all counters. */
   partBytes = 0;
   readonly #makeRoom: MakeRoom;
 
@@ -53,7 +53,7 @@ export class KeptBudgets {
     this.#makeRoom = makeRoom;
   }
 
-  /** The counter, with room for it and for one reservation more; undefined: there is none. */
+  /** The counter, with room for it and for one more reservation; undefined: there is none. */
   holdRoom(
     known: BudgetCounter | undefined,
     key: string,
@@ -65,7 +65,7 @@ export class KeptBudgets {
     const needed = bytes + (id === undefined ? 0 : bytesOfReservation(id));
     if (needed === 0 || known?.slot === undefined)
       return needed === 0 || this.#makeRoom(needed) ? (known ?? this.#add(key, gate)) : undefined;
-    // Who makes room must not take the counter that it is for.
+    // Making room must not evict the counter that it is for.
     const { slot, usageQuartile } = known;
     slots.classify(slot, known, USAGE_QUARTILES);
     const hasRoom = this.#makeRoom(needed);
@@ -81,7 +81,7 @@ export class KeptBudgets {
     this.partBytes += bytesOfReservation(id);
   }
 
-  /** What a call with a reservation does to an open one: it ends it, or is the call of its caller. */
+  /** Marks or closes an open reservation for a call with its id: the call ends it, or shows that its caller is still there. */
   meet(counter: BudgetCounter, reservation: Reservation | undefined, isEnded: boolean): void {
     const one = reservation && counter.open.get(reservation.id);
     if (one === undefined) return;
@@ -94,7 +94,7 @@ export class KeptBudgets {
     this.#give(one);
   }
 
-  /** Keeps a counter as it stands after its asks, for as long as it is needed. */
+  /** Stores a counter after its charges, until it expires. */
   keep(counter: BudgetCounter, after: BudgetState, nowSeconds: number): void {
     const { open, gate } = counter;
     if (open.size === 0 && isUnused(after) && counter.strays.length === 0) {
@@ -113,7 +113,7 @@ export class KeptBudgets {
     this.counters.keep(counter, quartile, nowSeconds);
   }
 
-  /** A reload may have given its rule other limits, or a request meets it of which other limits hold. */
+  /** A reload may have given its rule other limits, or other limits apply to this request. */
   putUnder(counter: BudgetCounter, gate: BudgetGate, { micros }: Moment): void {
     if (counter.gate === gate) return;
     const strays = straysUnder(gate.budget, storedOf(counter), Math.floor(micros / 1_000));
@@ -154,10 +154,10 @@ function endOf(gate: BudgetGate, state: BudgetState, fromSeconds: number): numbe
   return Math.ceil(fromSeconds + lifetimeMs(gate, state) / 1_000);
 }
 
-/** What is held may be charged when its lease is over, in the windows of that moment, and is then kept as any charge. */
+/** Reserved hits may be charged when their lease expires, in the windows of that moment, and are then kept like any charge. */
 function endOfHeld({ gate, kept: state, open }: BudgetCounter, nowSeconds: number): number {
   const fromSeconds = Math.max(nowSeconds, open.lastEndMs / 1_000);
-  // A lease that is over charges all limits, those too that rest for the request at hand.
+  // An expired lease charges all limits, including those resting for this request.
   const { budget } = gate;
   const entries = budget.entries.map((entry) => ({ ...entry, isResting: false }));
   const then = advanceBudget(budget, state, NO_LAPSES, momentAt(fromSeconds));
@@ -172,7 +172,7 @@ function bytesOfParts({ budget: { entries, blocks } }: BudgetGate): number {
   return entries.length * LIMIT_BYTES + blocks.length * BLOCK_BYTES;
 }
 
-/** Nothing is in use, and no refusal is remembered. */
+/** It is idle, and no refusal is remembered. */
 export function isUnused({ entries, blocks }: BudgetState): boolean {
   return (
     entries.every(({ used, previous }) => used === 0 && previous === 0) &&

@@ -10,15 +10,15 @@ import { USAGE_QUARTILES, usageQuartileOf } from './counter-slots';
 import { EndingCounters, type EndingCounter } from './ending-counters';
 import type { MakeRoom, OverCounter } from './window-counters';
 
-/** Bytes that V8 takes for a counter besides the characters of its key, measured: an object, two numbers, a string and a map entry. */
+/** Memory that V8 needs per counter besides the characters of its key, measured: an object, two numbers, a string and a map entry. */
 const COUNTER_BYTES = 248;
 
 const ONE_HIT = { hits: 1, times: 1 };
 
 interface RollingCounter extends EndingCounter<RollingCounter> {
-  /** By which it was last charged. */
+  /** The limiter of its last charge. */
   gate: Gate<CounterState>;
-  /** As a `CounterState` says it, at the tick. */
+  /** As in `CounterState`, at the tick. */
   used: number;
   usedBefore: number;
   tick: number;
@@ -31,7 +31,7 @@ interface RollingEntry {
   readonly ttlSeconds: number;
 }
 
-/** The counters that hold more than a count of a window. The end of each moves with every hit. */
+/** The counters that are records. The expiry of each moves with every hit. */
 export class RollingCounters {
   readonly kept = new EndingCounters<RollingCounter>(COUNTER_BYTES);
   readonly #makeRoom: MakeRoom;
@@ -40,12 +40,12 @@ export class RollingCounters {
     this.#makeRoom = makeRoom;
   }
 
-  /** Where a counter stands now. */
+  /** A counter's current state. */
   look({ key }: Increment, gate: Gate<CounterState>, nowSeconds: number): CounterState {
     return stateOf(this.kept.find(toKeptKey(key)), gate, nowSeconds);
   }
 
-  /** Where the counter stood before the asks of the increment; undefined: no room for a new counter, nothing happened. */
+  /** The counter before the increment's charges; undefined: no room for a new counter, nothing was changed. */
   apply(
     increment: Increment,
     gate: Gate<CounterState>,
@@ -55,7 +55,7 @@ export class RollingCounters {
     const counter = this.kept.find(key);
     const state = stateOf(counter, gate, nowSeconds);
     const committed = gate.kind.commit(increment, state);
-    // A clock that was wrong has written it: it is mended also where the ask changes nothing.
+    // A record from a wrong clock is mended even where the charge changes nothing.
     const after = committed ?? (counter && isAstray(counter, gate, nowSeconds) ? state : undefined);
     if (after === undefined) return state;
     if (isUnused(after)) {
@@ -67,7 +67,7 @@ export class RollingCounters {
     return state;
   }
 
-  /** Hits in use, where the counter stands, and the seconds for which it is kept; undefined when there is none. */
+  /** Hits in use, the state, and the seconds to live; undefined when the counter is missing. */
   read(
     { key }: Pick<Increment, 'key'>,
     gate: Gate<CounterState>,
@@ -85,7 +85,7 @@ export class RollingCounters {
     if (counter !== undefined) this.kept.remove(counter);
   }
 
-  /** Lets a counter stand at so many hits; false: no room for a new one. */
+  /** Sets a counter to a number of hits; false: no room for a new one. */
   set(increment: Increment, gate: Gate<CounterState>, used: number, nowSeconds: number): boolean {
     this.remove(increment);
     if (used === 0) return true;
@@ -112,7 +112,7 @@ export class RollingCounters {
     this.kept.keep(kept, usageQuartileOf(size - freeHits(gate, after), size), nowSeconds);
   }
 
-  /** Counters that refuse one hit now, up to a number. */
+  /** Counters that refuse a single hit now, up to a number. */
   listOver(nowSeconds: number, most: number): Steps<readonly OverCounter[]> {
     return findOver(this.kept.all(), most, (counter) => {
       if (counter.usageQuartile < USAGE_QUARTILES) return undefined;

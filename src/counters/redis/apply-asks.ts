@@ -15,21 +15,21 @@ import { type ScriptArguments } from './script-call';
 import { type Sending } from './sending';
 import { isAboutKeys, isScriptsRefused, toNeedsScriptsError, toUnreadError } from './store-errors';
 
-/** A script for kinds that look. */
+/** A script for kinds that read first. */
 interface AskScript {
   readonly scripts: { readonly declaring: Script; readonly cluster: Script };
   readonly encode: (call: AsksCall) => ScriptArguments;
   readonly read: (answer: unknown, increments: AsksCall['increments']) => AsksReply;
 }
 
-/** Knows all kinds of the table. */
+/** Supports all kinds of the table. */
 export const OF_KINDS: AskScript = {
   scripts: KIND_SCRIPTS,
   encode: encodeAsksCall,
   read: readAsksAnswer,
 };
 
-/** Knows budgets too, and whose refusals hold others back. */
+/** Supports budgets too, and increments whose refusals hold back no other. */
 export const OF_BUDGETS: AskScript = {
   scripts: BUDGET_SCRIPTS,
   encode: encodeBudgetCall,
@@ -37,8 +37,8 @@ export const OF_BUDGETS: AskScript = {
 };
 
 /**
- * Applies a batch by a script of kinds that look; there is no way without. Increments that failed, even all of them, are in
- * the reply; rejects with a StoreError when the call failed as a whole.
+ * Applies a batch by a script for kinds that read first, which plain commands cannot count. Failed increments, even all of them,
+ * are in the reply; rejects with a StoreError when the call failed as a whole.
  */
 export async function applyAsks(
   connection: RedisConnection,
@@ -64,7 +64,7 @@ function refuse({ store }: RedisConnection, increments: readonly Increment[]): C
   return failedReply(increments, toNeedsScriptsError(store));
 }
 
-/** A call for each key, which declares it: the server then says where the key is, or that it may not be used. */
+/** One call per key, which declares it: the server then says where the key is, or that it may not be used. */
 async function addEach(
   connection: RedisConnection,
   { increments, nowSeconds }: CounterBatch,
@@ -92,7 +92,7 @@ interface Call extends AsksCall {
   readonly asking: boolean;
 }
 
-/** Rejects with what the client or the server said of the call as a whole. */
+/** Rejects with the error of the client or the server for the call as a whole. */
 async function callScript(connection: RedisConnection, call: Call): Promise<CounterReply> {
   const { scripts, encode } = call.script;
   const { client, clock } = connection;

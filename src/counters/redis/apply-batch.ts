@@ -10,12 +10,12 @@ import { addByScript } from './script';
 import { type Sending } from './sending';
 import { isAboutKeys, isScriptsRefused } from './store-errors';
 
-/** Increments of one call: a script of this size blocks Redis for some 2 ms. */
+/** Increments per call: a script of this size blocks Redis for some 2 ms. */
 const MAX_INCREMENTS_PER_CALL = 2_000;
 
 /**
- * Applies a batch over a connection, by script where the server takes one. Increments that failed, even
- * all of them, are in the reply; rejects with a StoreError when the call failed as a whole.
+ * Applies a batch over a connection, by script where the server allows it. Failed increments, even all of them, are in the reply;
+ * rejects with a StoreError when the call failed as a whole.
  */
 export async function applyBatch(
   connection: RedisConnection,
@@ -33,9 +33,9 @@ export async function applyBatch(
 }
 
 /**
- * Kinds that look take the script that knows all kinds, the others a call of their own, which is cheaper, and budgets one that
- * knows these too; all leave in one write. Runs are decided together, and so are counts and kinds that look where they meet in
- * a key: their order counts.
+ * Kinds that read first need the script for all kinds; plain windows have a call of their own, which is cheaper, and budgets a
+ * script that supports all of them; all calls leave in one write. Runs are decided together, and so are plain windows and kinds
+ * that read first where they share a key: their order matters.
  */
 async function applyPart(
   connection: RedisConnection,
@@ -53,7 +53,7 @@ async function applyPart(
   return applyEach(connection, part, sending, isOrdered);
 }
 
-/** Increments of kinds that look, and those of budgets among them. */
+/** The number of increments of kinds that read first, and of budgets among them. */
 function countLooking({ increments }: CounterBatch) {
   let [looking, budgets] = [0, 0];
   for (const increment of increments) {
@@ -64,18 +64,18 @@ function countLooking({ increments }: CounterBatch) {
   return { looking, budgets };
 }
 
-/** Of a rule with a budget, or what takes hits back, which the script of kinds does not know. */
+/** A rule with a budget, or an undo, which the script of kinds does not support. */
 function needsBudgetScript({ gate, undoOfMicros }: Increment): boolean {
   return gate.kind.lua === undefined || undoOfMicros !== undefined;
 }
 
-/** Whether requests are decided together of which the script of kinds does not know enough. */
+/** Whether requests are decided together in a way that the script of kinds does not support. */
 function areRunsOfBudgets({ increments, groupEnds }: CounterBatch, budgets: number): boolean {
   if (groupEnds === undefined) return false;
   return budgets > 0 || increments.some(({ holdsBack }) => holdsBack === false);
 }
 
-/** Counts, kinds that look and budgets, each by a call of its own. */
+/** Plain windows, kinds that read first and budgets, each by a call of its own. */
 async function applyEach(
   connection: RedisConnection,
   part: CounterBatch,
@@ -103,7 +103,7 @@ async function applyEach(
   return finish(draft);
 }
 
-/** Whether requests are decided together, or a kind that looks counts under the key of one that does not: aligned kinds share theirs. */
+/** Whether requests are decided together, or a kind that reads first shares a key with one that does not: aligned windows share theirs. */
 function areOrdered({ increments, groupEnds }: CounterBatch): boolean {
   if (groupEnds !== undefined) return true;
   let keys: Set<string> | undefined;
@@ -113,7 +113,7 @@ function areOrdered({ increments, groupEnds }: CounterBatch): boolean {
   return increments.some(({ gate, key }) => !gate.kind.looks && keys.has(key));
 }
 
-/** Applies kinds that do not look, by script where the server takes one. */
+/** Applies kinds that do not read first, by script where the server allows it. */
 async function applyCounts(
   connection: RedisConnection,
   part: CounterBatch,
@@ -154,7 +154,7 @@ async function settlePart(
   }
 }
 
-/** Cuts a batch into parts of at most `size` increments; a request's run stays in one piece. */
+/** Splits a batch into parts of at most `size` increments; a request's run stays in one part. */
 export function splitBatch(batch: CounterBatch, size: number): readonly SubBatch[] {
   const ends = partEnds(batch, size);
   let part = 0;

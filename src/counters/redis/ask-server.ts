@@ -4,18 +4,18 @@ import { isReplyError } from './reply-error';
 import { isCommandForbidden, isRedisAway, isWrongServer } from './store-errors';
 import { AwayError, isOfCluster, WrongKindError, type TypeSetting } from './wrong-kind';
 
-/** What a server answers that is asked about keys which no counter has. */
+/** A server's answers to questions about keys that no counter has. */
 export interface ServerAnswers {
-  /** The words in which the server forbids EXPIRE, without which counters have no end; undefined when it does not. */
+  /** Its error for a forbidden EXPIRE, without which counters never expire; undefined when it is allowed. */
   readonly expireRefused: string | undefined;
-  /** The words in which it leaves a key to another node of its cluster; undefined: it does not, as far as it says. */
+  /** Its error that another node of its cluster has the key; undefined: none. */
   readonly moved: string | undefined;
-  /** It took every key that it was asked about. */
+  /** It accepted every key of the question. */
   readonly takesAll: boolean;
 }
 
 export interface AskServerOptions {
-  /** It is the only server: no node of a cluster, and named by no sentinel. */
+  /** It is the only server: not a node of a cluster, and not named by a sentinel. */
   readonly isAlone: boolean;
   readonly typeSetting?: TypeSetting | undefined;
 }
@@ -24,16 +24,16 @@ export interface AskServerOptions {
 const NO_KEY = 'weir:no-key';
 
 /**
- * One in each sixteenth of the slots of a cluster, so that its nodes say of some that they lie elsewhere. Behind a proxy they lie
- * on its shards.
+ * One in each sixteenth of the slots of a cluster, so that each of its nodes says that some are elsewhere. Behind a proxy they are
+ * on its different shards.
  */
 export const NO_KEYS: readonly string[] = [
   0, 22, 62, 40, 1, 23, 63, 41, 2, 20, 60, 42, 3, 21, 61, 43,
 ].map((number) => `${NO_KEY}:${String(number)}`);
 
 /**
- * Asks by EXPIRE for keys that do not exist, which proxies know and do not answer themselves. Rejects where the other side cannot
- * count: a proxy without its Redis, a replica, a sentinel. Other answers say nothing of what comes.
+ * Sends EXPIRE for missing keys, which proxies know and do not answer themselves. Rejects where the other side cannot count: a
+ * proxy without its Redis, a replica, a sentinel. Other answers are ignored.
  */
 export async function askServer(
   client: Redis,
@@ -68,7 +68,7 @@ async function refuseAway(
     throw new WrongKindError('sentinel', typeSetting, unknown.replace(/, with args .*/s, ''));
 }
 
-/** What an error says that answers it; undefined: there is none. Rejects when the connection ends. */
+/** The error that answers it; undefined: none. Rejects when the connection ends. */
 async function refusalOf(answer: Promise<unknown>): Promise<string | undefined> {
   try {
     await answer;

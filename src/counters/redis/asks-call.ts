@@ -5,24 +5,24 @@ import { PackError } from './message-pack';
 import { NO_INTEGER } from './store-errors';
 import { encodeAscii, headOf, integerOf, type ScriptArguments } from './script-call';
 
-/** The asks of one batch for one counter; of a kind that does not look only in a run with others. */
+/** An increment for a script; one of a kind that does not read first only in a run with others. */
 export type AskedIncrement = Pick<
   Increment,
   'key' | 'hits' | 'times' | 'ttlSeconds' | 'gate' | 'reservation' | 'holdsBack' | 'undoOfMicros'
 >;
 
-/** What becomes of a call; the lists run parallel to its increments. */
+/** The reply to a call; the lists run parallel to its increments. */
 export interface AsksReply {
-  /** Where each counter stood before its asks; undefined for a failure, and where `after` says the count. */
+  /** Each counter before its charges; undefined for a failure, and where `after` has the count. */
   readonly states: readonly (State | undefined)[];
-  /** The count after the asks, of a fixed window that charges what it refuses; it stands as it was for one held back. */
+  /** The count after the charges, for a fixed window that charges refused hits; unchanged for one held back. */
   readonly after: readonly number[];
   readonly held: readonly boolean[] | undefined;
-  /** What the server said of a key, or that its figures cannot be read. */
+  /** The server's error for a key, or that its figures cannot be read. */
   readonly failures: ReadonlyMap<number, string> | undefined;
   /** The time of the call by the clock of the server. */
   readonly atMicros: number;
-  /** Counters that a clock had written that was wrong, and that the call has mended. */
+  /** Number of counters written by a wrong clock that the call has mended. */
   readonly mended: number;
 }
 
@@ -30,7 +30,7 @@ export interface AsksCall {
   readonly increments: readonly AskedIncrement[];
   /** See CounterBatch; each request's run is then decided together. */
   readonly groupEnds: readonly number[] | undefined;
-  /** By this process, Unix seconds: windows begin and end by it. */
+  /** By this process, Unix seconds: windows follow it. */
   readonly nowSeconds: number;
   readonly isDeclaringKeys: boolean;
   /** Microseconds in place of the server's clock, for tests. */
@@ -60,12 +60,12 @@ export function encodeAsksCall(call: AsksCall): ScriptArguments {
 
 const FIELDS_OF_ORDER = 8;
 
-/** How a key counts, and what is asked of it. Nearly all keys of a batch share few of them. */
+/** The orders of a call: how keys count, and their charges. Nearly all keys of a batch share few of them. */
 class OrderSheet {
   text = '';
   count = 0;
   #last: AskedIncrement | undefined;
-  /** The orders of one hit, by gate. */
+  /** The orders of one hit, by limiter. */
   readonly #singles = new Map<Gate, number>();
 
   numberOf(increment: AskedIncrement): number {
@@ -98,8 +98,8 @@ class OrderSheet {
 }
 
 /**
- * The keys, each after the end of the line before it. Nearly all have one byte for each character: asking each for its
- * bytes costs as much as all the rest.
+ * The keys, each preceded by the end of the previous line. Nearly all have one byte per character: computing each one's byte length
+ * costs as much as all the rest.
  */
 export function encodeKeys(keys: readonly string[]): string {
   const text = encodeKeysWith(keys, ({ length }) => length);
@@ -113,12 +113,12 @@ function encodeKeysWith(keys: readonly string[], bytesOf: (key: string) => numbe
   return text;
 }
 
-/** Reads the answer of the script, unpacked; throws a PackError where it says anything else. */
+/** Reads the unpacked answer of the script; throws a PackError where it has another form. */
 export function readAsksAnswer(answer: unknown, increments: readonly AskedIncrement[]): AsksReply {
   return readAsks(answer, increments, readCounterState);
 }
 
-/** Where a counter stands of an increment whose kind looks, by the time of the call in microseconds. */
+/** Reads the state of a counter whose kind reads first, at the time of the call in microseconds. */
 type ReadState = (reader: NumberReader, gate: Gate, atMicros: number) => State;
 
 export function readAsks(
@@ -155,7 +155,7 @@ export function readAsks(
   return { states, after, held, failures, atMicros, mended: isCount(mended) ? mended : 0 };
 }
 
-/** The last counter that was read fails. */
+/** Fails the counter that was read last. */
 function withFailure(
   failures: Map<number, string> | undefined,
   states: (State | undefined)[],
@@ -172,7 +172,7 @@ function microsOf(time: unknown): number {
   throw new PackError(`unexpected time in the script's reply, expected microseconds`);
 }
 
-/** What was found in place of a figure of a counter, if anything, as a failure of that counter. */
+/** An invalid figure of a counter, if any was found, as its failure. */
 function takeOdd(reader: NumberReader): string | undefined {
   const { odd } = reader;
   reader.odd = undefined;
@@ -182,7 +182,7 @@ function takeOdd(reader: NumberReader): string | undefined {
 export interface NumberReader {
   readonly list: readonly unknown[];
   at: number;
-  /** What was found in place of a figure of the counter that is being read: it fails, and no other. */
+  /** An invalid figure of the current counter: only that one fails. */
   odd: string | undefined;
 }
 
@@ -215,7 +215,7 @@ export function readCount(reader: NumberReader): number {
   return readFigure(reader, isCount, 'a count from 0 to 2^63 - 1');
 }
 
-/** Another number is 0, and fails its counter; anything else fails the whole reply. */
+/** Another number reads as 0 and fails its counter; anything else fails the whole reply. */
 export function readFigure(
   reader: NumberReader,
   isRight: (figure: unknown) => boolean,
@@ -229,7 +229,7 @@ export function readFigure(
   return 0;
 }
 
-/** Which increments were held back; their places count from 1. */
+/** Which increments were held back; the answer counts indices from 1. */
 function readHeld(answer: unknown, length: number): boolean[] | undefined {
   const places = readList(answer);
   if (places.length === 0) return undefined;

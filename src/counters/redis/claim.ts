@@ -8,7 +8,7 @@ export interface Claim {
   readonly ttlSeconds: number;
 }
 
-/** The text that the store holds under the key: this one when there was none. Rejects with a StoreError. */
+/** The text that the store holds under the key: this one if there was none. Rejects with a StoreError. */
 export async function claimText(
   counters: Pick<RedisCounters, 'ask'>,
   { key, text, ttlSeconds }: Claim,

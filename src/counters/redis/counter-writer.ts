@@ -23,15 +23,15 @@ import { type RedisCounters } from './options';
 
 type Asking = Pick<RedisCounters, 'ask'>;
 
-/** A name with a space, the part of it, milliseconds to live, and the end of that since 1970. */
+/** A name with a space, its part, milliseconds to live, and the expiry since 1970. */
 type Part = readonly [head: string, part: string, lifeMs: number, endMs: number];
 
-/** Deletes and sets counters, a command or two for each. */
+/** Deletes and sets counters, with a command or two for each. */
 export function createRedisWriter(counters: Asking): CounterWriter {
   const removeOne = async ({ key, gate }: Increment, withOpen: boolean): Promise<void> => {
     if (!hasReservations(gate)) await counters.ask(key, [['del', key]]);
     else if (!withOpen) await counters.ask(key, [['eval', RESET_RECORD, '1', key]]);
-    // What is open may be a hundred thousand fields, which another thread of the server frees.
+    // There may be a hundred thousand open reservations, whose fields another thread of the server frees.
     else await counters.ask(key, [['unlink', key]]).catch(() => counters.ask(key, [['del', key]]));
   };
   const setOne = async (increment: Increment, used: number): Promise<void> => {
@@ -80,7 +80,7 @@ export function createRedisWriter(counters: Asking): CounterWriter {
   };
 }
 
-/** A counter as it stands that has a form of its own. */
+/** The current reading of a record. */
 export async function readOwnForm(
   counters: Asking,
   key: string,
@@ -103,7 +103,7 @@ export async function readOwnForm(
   return { count, state, expiresInSeconds, firstEndMs };
 }
 
-/** Undefined: it was not written by the kind. */
+/** Undefined: another kind wrote it. */
 function stateOf(gate: Gate<CounterState>, read: Read): State | undefined {
   const { record, nowSeconds, sums, lapses = [] } = read;
   if (isBudgetGate(gate)) {
@@ -114,7 +114,7 @@ function stateOf(gate: Gate<CounterState>, read: Read): State | undefined {
   return record === undefined ? unused(gate, tick) : gate.kind.decode(gate, record, tick);
 }
 
-/** How a counter in a form of its own is read that takes no reservations. */
+/** How a record without reservations is read. */
 function readerOf(gate: Gate): (counters: Asking, key: string) => Promise<Read> {
   if (isBudgetGate(gate)) return readRecord;
   return gate.kind.lua?.isLog === true ? readLog : readText;
@@ -158,13 +158,13 @@ async function clockOf(counters: Asking, key: string): Promise<number> {
   return toSeconds(time);
 }
 
-/** What TIME answers: seconds and microseconds. */
+/** The answer of TIME: seconds and microseconds. */
 function toSeconds(time: unknown): number {
   const [seconds, micros] = Array.isArray(time) ? time.map(Number) : [];
   return (seconds ?? NaN) + (micros ?? NaN) / 1_000_000;
 }
 
-/** Milliseconds for which a counter still lives; one that does not exist gets those of a new one. */
+/** Milliseconds for which a counter still lives; a missing one gets those of a new one. */
 async function lifeOf(counters: Asking, { key, ttlSeconds }: Increment): Promise<number> {
   const [lifeMs] = await counters.ask(key, [['pttl', key]]);
   return Number(lifeMs) > 0 ? Number(lifeMs) : ttlSeconds * 1_000;

@@ -20,10 +20,9 @@ export { createRedisWriter, readOwnForm } from './counter-writer';
 export { listOpen } from './open-reservations';
 
 /**
- * Counters in Redis: one server, the master that sentinels name, or a cluster. Every batch is sent at
- * most once; what was sent and not answered is an error (`store_timeout`, or `store_unavailable` when the
- * connection broke), may be counted or not, and counts as `store_unknown_outcome`. Without a connection
- * `add` fails at once.
+ * Counters in Redis: one server, the master that sentinels name, or a cluster. Every batch is sent at most once; one that was sent
+ * and not answered is an error (`store_timeout`, or `store_unavailable` when the connection broke), may have been counted or not,
+ * and counts as `store_unknown_outcome`. Without a connection `add` fails at once.
  */
 export function createRedisCounters(
   deps: RedisCountersDeps,
@@ -101,7 +100,7 @@ function createStoreStatistics(
   prefix: string,
 ): { readonly storeStatistics: StoreStatistics; readonly removeGauges: () => void } {
   let active = 0;
-  // Seen from the start, its first step is seen too.
+  // Registered from the start, so that its first increment is seen too.
   statistics?.count(`${prefix}.counters_mended`, 0);
   /** Seconds, by server. */
   const differences = new Map<string, number>();

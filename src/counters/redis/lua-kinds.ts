@@ -6,7 +6,7 @@ import { LOG_LUA } from '../../core/kinds/sliding-log.lua';
 import { SPARE_SECONDS } from '../../core/kinds/ticks';
 import { NO_INTEGER } from './store-errors';
 
-/** What scripts of kinds begin with. Numbers are written with a format, because newer servers turn large ones into exponents. */
+/** The head of scripts for kinds. Numbers are written with a format, because newer servers turn large ones into exponents. */
 export const COMMON = `
 local MOST = 9007199254740991
 local NO_INTEGER = '${NO_INTEGER}'
@@ -14,23 +14,23 @@ local find, format, floor, ceil, max, min = string.find, string.format, math.flo
 -- Three times as fast as %.0f; exact where the server's C prints integers of 64 bits.
 local WHOLE = format('%d', MOST) == '9007199254740991' and '%d' or '%.0f'
 local noClock
--- Counters that a clock had written that was wrong, and that were mended.
+-- Counters of a wrong clock that were mended.
 local mended = 0
 ${LOG_LUA}
--- What a limit makes of its figures: ticks of now, and those that a clock may have written that is right.
+-- A limit's figures at the current time: the tick of now, and those that a correct clock may have written.
 local function setClock(limit, micros)
   limit.now = floor(micros / limit.micros)
   local most = limit.period + ${String(SPARE_SECONDS * 1_000_000)} / limit.micros
   limit.astray, limit.latest = -most, limit.now + most
 end
 local function failOne(after, size, text)
-  -- What stood there goes: a reader would take it for the numbers of the next key.
+  -- Old entries are removed: a reader would take them for the numbers of the next key.
   after[size + 1], after[size + 2], after[size + 3] = text, nil, nil
   return size + 1
 end
 `;
 
-/** Sets the state by the text \`value\`, which may be missing; \`fail\` is how the function ends on one that is not ours. */
+/** Sets the state from the text \`value\`, which may be missing; \`fail\` is how the function ends on one that is not ours. */
 function stand({ lua }: ScriptedKind, fail: string): string {
   return `
   local used, previous, elapsed, isSame, isAstray = 0, 0, 0, false, false
@@ -38,7 +38,7 @@ function stand({ lua }: ScriptedKind, fail: string): string {
   else ${lua.absent} end`;
 }
 
-/** The names of the figures that a script answers of a state. */
+/** The names of the figures of a state in an answer. */
 function figuresOf({ lua: { has } }: ScriptedKind): readonly string[] {
   return ['used', ...(has.previous ? ['previous'] : []), ...(has.elapsed ? ['elapsed'] : [])];
 }
@@ -68,7 +68,7 @@ KINDS.${letter} = {
 `;
 }
 
-/** Puts the figures of a state into the answer. */
+/** Writes the figures of a state into the answer. */
 function put(kind: ScriptedKind): string {
   if (kind.lua.isLog === true) return 'return putLog(after, size, previous)';
   const figures = figuresOf(kind);
@@ -92,8 +92,8 @@ function ownFunctionsOf(kind: ScriptedKind, own: OwnLua): string {
 }
 
 /**
- * One ask, nearly all there are, without the calls and tables of the general way: it answers into the list after place
- * `size` and says how long that is then.
+ * A single charge, the common case, without the calls and tables of the general way: it answers into the list after index `size`
+ * and returns its new length.
  */
 function oneAsk(kind: ScriptedKind, own: OwnLua): string {
   const { lua } = kind;
@@ -122,7 +122,7 @@ function oneAsk(kind: ScriptedKind, own: OwnLua): string {
   end,`;
 }
 
-/** Charges the asks of one key. Answers the text of an error, if any. */
+/** Charges one key. Returns the text of an error, if any. */
 const CHARGE = `
 local function stand(key, order)
   if noClock and not order.kind.isCount then return nil, noClock end
@@ -157,12 +157,12 @@ local function charge(key, order, ttl, used, previous, elapsed, isAstray)
 end
 `;
 
-/** The functions of all kinds of the table; they need what `COMMON` has. */
+/** The functions of all kinds of the table; they need those of `COMMON`. */
 export const KIND_TABLE = `
 local KINDS = {}
 ${KINDS.map(functionsOf).join('')}${CHARGE}`;
 
-/** Sets `micros`, the time of the call, which stands three places before the arguments at `at` end; or `noClock`. */
+/** Sets `micros`, the time of the call, three places before the arguments at `at`; or `noClock`. */
 export const CLOCK = `local micros = tonumber(ARGV[at - 2])
 if not micros then
   if redis.replicate_commands then redis.replicate_commands() end
@@ -176,11 +176,11 @@ end`;
 
 /**
  * Arguments: the time in microseconds (empty: the server's clock), the number of orders, the eight fields of each (see
- * `readOrder`), then for each key the number of its order and, for those that count with INCRBY, their time to live; last
- * the end (inclusive) of every run, if requests are decided together.
+ * `readOrder`), then for each key the number of its order and, for those that count with INCRBY, their time to live; last the end
+ * (inclusive) of every run, if requests are decided together.
  *
- * Answers two lists: for each key the figures of its counter before its asks (see `KindLua.has`) or, of a kind that does
- * not look, the count after them, or the text of an error; and the places (from 1) of what was held back; then the time of the
+ * Answers two lists: for each key the figures of its counter before its charges (see `KindLua.has`) or, for a kind that does not
+ * read first, the count after them, or the text of an error; and the indices (from 1) of increments held back; then the time of the
  * call in microseconds, and how many counters were mended.
  */
 function kindsScript({ count, key, skip }: KeyPlaces): Script {

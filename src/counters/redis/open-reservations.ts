@@ -8,7 +8,7 @@ import type { RedisCounters } from './options';
 
 type Asking = Pick<RedisCounters, 'ask'>;
 
-/** A counter with reservations as it stands. */
+/** The reading of a counter with reservations. */
 export interface OpenReading {
   /** Undefined: there is no counter. */
   readonly record: string | undefined;
@@ -16,16 +16,16 @@ export interface OpenReading {
   readonly nowSeconds: number;
   /** As the last call left them. */
   readonly sums: Pick<BudgetState, 'held' | 'open'>;
-  /** What has ended since, as far as the next call would end it; in the order of the ends. */
+  /** Leases that have expired since, as far as the next call would expire them; in the order of their expiry. */
   readonly lapses: readonly Lapse[];
-  /** Those whose leases last, the first to end first. */
+  /** Those with unexpired leases, the first to expire first. */
   readonly open: readonly ListedReservation[];
 }
 
-/** Calls for one counter at most, see `READ_OPEN`: more numbers than a counter may have open. */
+/** Calls per counter at most, see `READ_OPEN`: more numbers than a counter may have open. */
 const MAX_CALLS = 64;
 
-/** A counter with reservations, whose leases take so many milliseconds, and at most so many of these. */
+/** Reads a counter with reservations, which have leases of `leaseMs`, and at most `most` of these. */
 export async function readOpen(
   counters: Asking,
   key: string,
@@ -76,7 +76,7 @@ export async function listOpen(
   return (await readOpen(counters, key, leaseMsOf(rule.gate), most)).open;
 }
 
-/** 0: the rule takes no reservations. */
+/** 0: the rule has no reservations. */
 export function leaseMsOf(gate: Gate): number {
   return isBudgetGate(gate) ? (gate.budget.reserve?.leaseMs ?? 0) : 0;
 }

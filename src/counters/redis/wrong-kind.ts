@@ -1,7 +1,7 @@
-/** What a server is that was named as the one that counts. */
+/** What a server turned out to be that should count. */
 export type WrongKind = 'cluster' | 'replica' | 'sentinel';
 
-/** The setting that says what the store is, with its older name. */
+/** The setting for the kind of store, with its older name. */
 export type TypeSetting = 'KVSTORE_TYPE' | 'KVSTORE_PERSECOND_TYPE';
 
 const ADVICE: Readonly<Record<WrongKind, (set: (type: string) => string) => string>> = {
@@ -15,14 +15,14 @@ function adviceFor(kind: WrongKind, setting: TypeSetting = 'KVSTORE_TYPE'): stri
   return ADVICE[kind]((type) => `${setting}=${type} (${older}=${type})`);
 }
 
-/** The other side answers, and cannot count. */
+/** The other side answers, but cannot count. */
 export class AwayError extends Error {}
 
 /** The server is not what the settings say, and cannot count. */
 export class WrongKindError extends AwayError {
   override readonly name = 'WrongKindError';
   readonly kind: WrongKind;
-  /** What the server is and the setting that mends it; names no address. */
+  /** What the server is and the setting to change; names no address. */
   readonly advice: string;
   constructor(kind: WrongKind, setting: TypeSetting | undefined, answer: string) {
     const advice = adviceFor(kind, setting);
@@ -32,7 +32,7 @@ export class WrongKindError extends AwayError {
   }
 }
 
-/** What a server that is not alone answers to who takes it for the only one. */
+/** A cluster node's answers to a client that takes it for the only server. */
 const MISPLACED = /^MOVED \d|^(?:ERR )?Script attempted to access a non local key/;
 
 export function isOfCluster(answer: string): boolean {

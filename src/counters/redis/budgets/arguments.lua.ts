@@ -2,12 +2,12 @@ import type { CounterState, Kind, ScriptedKind } from '../../../core/kinds/kind'
 import { KINDS } from '../../../core/kinds/kinds';
 import type { KeyPlaces } from '../lua';
 
-/** How many figures the record keeps of a limit, by the letter of its kind; of a window its count and its end. */
+/** Number of figures in the record per limit, by the letter of its kind; a window has its count and its end. */
 const KEPT = KINDS.flatMap(({ letter, lua: { own } }) =>
   own === undefined ? [] : [`${letter} = ${String(own.kept.length)}`],
 );
 
-/** The kinds that keep a log, and the letter of the kind whose part stands for it where there is no log. */
+/** The kinds with a log, and the letter of the kind whose part is read where there is no log. */
 const LOGS = KINDS.flatMap((kind: Kind<CounterState> | ScriptedKind) =>
   kind.lua?.isLog === true ? [`${kind.letter} = '${kind.heirOf?.letter ?? ''}'`] : [],
 );
@@ -51,7 +51,7 @@ local function readLimit()
   limit.part, limit.bytes, limit.form = limit.id .. ' ' .. kept, 8 * kept, '<' .. ('d'):rep(kept)
   return limit
 end
--- What a record begins with, and all its bytes: where blocks have nothing to say, and where they have.
+-- The head of a record, and its size: where blocks have no state, and where they have.
 local function layoutOf(text, bytes, parts)
   for _, one in ipairs(parts) do
     if one.part then text, bytes = text .. one.part .. ';', bytes + one.bytes end
@@ -104,7 +104,7 @@ end
 for i = 1, takeNumber() do gates[i] = readGate() end
 for i = 1, takeNumber() do orders[format('%d', i)] = readOrder() end
 for r = 1, takeNumber() do runEnds[r] = takeNumber() end
--- The ask at a place, for the general way.
+-- The charge at an index, for the general way.
 local function readAsk(i)
   local order = orders[ARGV[at]]
   at = at + 1

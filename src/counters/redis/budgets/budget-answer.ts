@@ -13,7 +13,7 @@ import {
   type NumberReader,
 } from '../asks-call';
 
-/** Reads the answer of the script, unpacked; throws a PackError where it says anything else. */
+/** Reads the unpacked answer of the script; throws a PackError where it has another form. */
 export function readBudgetAnswer(
   answer: unknown,
   increments: readonly AskedIncrement[],
@@ -60,7 +60,7 @@ function isHeld(figure: unknown): boolean {
   return Number.isSafeInteger(figure) && (figure as number) >= -1;
 }
 
-/** Nearly all counters have no refusal to remember: they share one list for each number of blocks. */
+/** Nearly all counters have no refusal to remember: they share one list per number of blocks. */
 const QUIET: readonly (readonly BlockState[])[] = Array.from({ length: 10 }, (_, count) =>
   new Array<BlockState>(count).fill(NO_BLOCK),
 );

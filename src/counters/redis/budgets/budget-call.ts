@@ -65,14 +65,14 @@ class Arguments {
 }
 
 const NO_ID = encodeAscii('');
-/** What stands before an id, by its bytes. */
+/** The RESP head of an id, by its length in bytes. */
 const idHeads: string[] = [];
 
 function idHeadOf(bytes: number): string {
   return `$${String(bytes + 1)}\r\n=`;
 }
 
-/** Gates, and what is asked of counters: nearly all of a batch share few of them. */
+/** The limiters of a call, and the charges to their counters: nearly all of a batch share few of them. */
 class Sheet {
   readonly #known = new Map<Gate, KnownGate>();
   readonly #nowSeconds: number;
@@ -132,13 +132,13 @@ class Sheet {
 }
 
 interface KnownGate {
-  /** Of a budget, from 1. */
+  /** The number of a budget, from 1. */
   readonly number: number;
-  /** The numbers of orders, by what they ask. */
+  /** The numbers of orders, by their content. */
   readonly orders: Map<number | string, number>;
 }
 
-/** What tells the orders of one gate apart. */
+/** The identity of an order among those of one limiter. */
 function nameOf(increment: AskedIncrement): number | string {
   const { hits, times, reservation, holdsBack, undoOfMicros } = increment;
   if (undoOfMicros !== undefined) return `${String(hits)} undo ${String(undoOfMicros)}`;
@@ -150,7 +150,7 @@ function nameOf(increment: AskedIncrement): number | string {
   return `${what} ${String(times)} ${String(holdsBack)}`;
 }
 
-/** What a budget is asked, in one letter; `h` settles with what is held. */
+/** The mode of an operation on a budget, in one letter; `h` settles with the reserved hits. */
 function modeOf(reservation: Reservation | undefined): string {
   if (reservation === undefined) return 'a';
   const { mode, saysHits } = reservation;

@@ -10,7 +10,7 @@ import { OPEN_LUA } from './open.lua';
 import { RUN_LUA } from './run.lua';
 import { SAVE_LUA } from './save.lua';
 
-/** What the record keeps of a state, and for how long; the other script has texts in its writes. */
+/** The stored figures of a state, and its lifetime; the other script writes texts. */
 const FORMS = KINDS.map(({ letter, lua: { own, isLog } }) =>
   own === undefined
     ? ''
@@ -28,7 +28,7 @@ KINDS.${letter}.life = function(order, used, previous, elapsed) return ${own.lif
 ${undoFunction(letter, own.undo)}`,
 ).join('');
 
-/** Takes back what was charged at a tick, which may lie in another window than that of now. */
+/** Undoes what was charged at a tick, which may be in another window than the current one. */
 function undoFunction(letter: string, undo: string): string {
   return `
 KINDS.${letter}.undo = function(order, used, previous, elapsed, hits, tick)
@@ -61,13 +61,13 @@ end
 `;
 
 /**
- * Arguments, where those of `kindsScript` are not enough: the time in microseconds (empty: the server's clock) and that of this
+ * Arguments, where those of `kindsScript` do not suffice: the time in microseconds (empty: the server's clock) and that of this
  * process in milliseconds; the number of gates, and their figures (see `readGate`); the number of orders, and the fields of each
- * (see `readOrder`); the number of runs, and their ends; then for each increment the number of its order, of a count its time to
- * live, and of a reservation the field of its id (empty: none) and hits.
+ * (see `readOrder`); the number of runs, and their ends; then for each increment the number of its order, for a count its time to
+ * live, and for a reservation the field of its id (empty: none) and hits.
  *
- * Answers three lists: the figures of each counter as its asks found it (see `putBudget`), or the text of an error; the places
- * of what was held back; and the time of the call in microseconds.
+ * Answers three lists: the figures of each counter before its charges (see `putBudget`), or the text of an error; the indices of
+ * increments held back; and the time of the call in microseconds.
  */
 function budgetScript(places: KeyPlaces): Script {
   return script(`${ADD}${COMMON}
@@ -94,7 +94,7 @@ local function expireAt(name, ends)
   return type(done) == 'table' and done.err
 end
 ${ONE_LIMIT_LUA}${argumentsLua(places)}
--- The general way. Its functions cost as much as ten asks, so that they are made when the first ask needs them.
+-- The general way. Making its functions costs as much as ten charges, so they are made when the first charge needs them.
 local function general()
 ${KIND_TABLE}${FORMS}${COMPLETE}${OPEN_LUA}${FIND_LUA}${COMMIT_LUA}${SAVE_LUA}${RUN_LUA}
   return apply, applyRun

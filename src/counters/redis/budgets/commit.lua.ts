@@ -1,13 +1,13 @@
 import { MAX_OPEN } from '../../../core/budgets/budget';
 
-/** What becomes of an ask, in Lua: what `judge.ts`, `commit.ts` and `block.ts` of core/budgets say. */
+/** Decides and commits a charge, in Lua: the same as `judge.ts`, `commit.ts` and `block.ts` of core/budgets. */
 export const COMMIT_LUA = `
 local refusing = {}
--- Units that are free; beside what is held.
+-- Free units, reserved ones not counted as free.
 local function freeOf(limit, j)
   return limit.kind.free(limit, U[j], P[j], E[j]) - held * limit.period
 end
--- Whether an ask is refused, and the place of the block that lasts; 0: none.
+-- Whether a charge is refused, and the index of the block that lasts; 0: none.
 local function judge(order, hits)
   local gate, mode, isOver, block = order.gate, order.mode, false, 0
   if mode ~= 'a' and (mode ~= 'r' or was >= 0) then return false, 0 end
@@ -44,7 +44,7 @@ local function takeAll(gate, hits, isDenied)
   end
   return isAny
 end
--- Takes back what was charged at a moment: nothing from a window that has begun since.
+-- Undoes what was charged at a moment: nothing in a window that has begun since.
 local function undoAll(order, hits)
   for j = 1, #order.gate.limits do
     local limit = order.gate.limits[j]
@@ -56,7 +56,7 @@ local function undoAll(order, hits)
   end
   return true
 end
--- Hits of the first asks that fit.
+-- Hits of the first charges that fit.
 local function admit(gate, hits, times)
   local admitted = times
   for j = 1, #gate.limits do
@@ -88,7 +88,7 @@ local function strike(gate)
   end
   return isAny
 end
--- Of an ask that is refused; answers whether anything changed.
+-- Handles a refused charge; returns whether anything changed.
 local function refuse(order, hits, block)
   if block > 0 and not order.gate.isShadow then return false end
   local isStruck = block == 0 and strike(order.gate)
@@ -110,7 +110,7 @@ local function commitAsk(order, hits)
   if admitted == times then return isChanged end
   return takeAll(gate, (times - admitted) * hits, true) or isChanged
 end
--- Takes the ask of a place; answers whether limits or blocks changed, and whether a reservation was opened or ended.
+-- Commits the charge at an index; returns whether limits or blocks changed, and whether a reservation was opened or closed.
 local function commitBudget(order, i)
   local mode = order.mode
   local hits = hitsOf[i]

@@ -1,18 +1,18 @@
-/** Parts of a record that a rule does not know, and that are copied all the same; the others end first. */
+/** Parts of a record that its rule does not have are copied up to this number; the others end first. */
 const MAX_STRAYS = 16;
 
 /**
- * Where a counter stands, in Lua: what `advance.ts`, `record.ts` and `stored.ts` of core/budgets say. The figures of the
- * counter that is being asked lie in locals of the script, so that nothing is made for a key: `U`, `P` and `E` of each limit
- * (used, previous, elapsed or the end of the window; of a log the number of its hits and the log), `KS` to `KQ` of each block (see
- * `BlockState`), and those of what is open.
+ * Reads the state of a counter, in Lua: the same as `advance.ts`, `record.ts` and `stored.ts` of core/budgets. The figures of the
+ * current counter are in locals of the script, so that nothing is allocated per key: `U`, `P` and `E` of each limit (used,
+ * previous, elapsed or the end of the window; for a log the number of its hits and the log), `KS` to `KQ` of each block (see
+ * `BlockState`), and those of open reservations.
  */
 export const FIND_LUA = `
 local U, P, E = {}, {}, {}
 local KS, KE, KU, KT, KQ = {}, {}, {}, {}, {}
--- Where the part of the record stands that comes next; or, where the rule has changed, each part by its name, and those that were read.
+-- The position of the record's next part; or, where the rule has changed, each part by its name, and the names read.
 local place, places, names, known
--- Parts that the rule does not know, with the ends until which they are copied; and whether one has no end of its own yet.
+-- Parts that the rule does not have, with the ends until which they are copied; and whether one has no end of its own yet.
 local strays, isEndless
 local NO_HIT = packed('<d', 0)
 local function placesOf(value, from)
@@ -26,7 +26,7 @@ local function placesOf(value, from)
   end
   return at == #value + 1 and all
 end
--- Answers whether the record is ours.
+-- Returns whether the record is ours.
 local function openRecord(gate, value)
   place, places = nil, nil
   local from = value and recordAt or 1
@@ -41,7 +41,7 @@ local function openRecord(gate, value)
   places = placesOf(value, from)
   return places
 end
--- Where so many bytes of a part of the record stand; nothing where there is none.
+-- The position of a part of the record with this size; nothing where there is none.
 local function placeOf(value, part, size)
   if places then
     known[part] = true
@@ -66,7 +66,7 @@ local function lifted(figure)
   isMended = true
   return 0
 end
--- Where a limit stands by its figures, if any; nothing where they are not ours.
+-- The state of a limit from its figures, if any; nothing where they are not ours.
 local function standBy(limit, a, b, c)
   if not a then return limit.kind.stand(false, limit) end
   a, b, c = lifted(a), lifted(b), lifted(c)
@@ -75,7 +75,7 @@ local function standBy(limit, a, b, c)
   if used == 0 and previous == 0 then return limit.kind.stand(false, limit) end
   return used, previous, elapsed, isAstray
 end
--- Charges each lease at the moment of its end, and answers the figures after that.
+-- Charges each lease at the moment of its expiry, and returns the figures after that.
 local function lapseInto(limit, a, b, c)
   local kind, now = limit.kind, limit.now
   for d = 1, dues do
@@ -161,11 +161,11 @@ local function standLimit(limit, at, value)
   if a and not (isWhole(a) and isWhole(b)) then return NO_INTEGER end
   standWindow(limit, at, a, b)
 end
--- Until when a part is needed that no rule of ours knows: no longer than its key was kept for it.
+-- Until when a part is needed that no rule of ours has: no longer than its key was kept for it.
 local function endOfKey(gate, name)
   if gate.isReserving then return ends end
   local ms = pcall('PTTL', name)
-  -- A user that may not ask keeps it for as long as a usual window may last.
+  -- A user without the permission to read it keeps it for as long as a usual window may last.
   return nowMs + (type(ms) == 'number' and max(0, ms) or ${String(31 * 86_400_000)})
 end
 local function findStrays(gate, name, value)
@@ -213,7 +213,7 @@ local function standLimits(gate, name, value)
   end
   if places then findStrays(gate, name, value) end
 end
--- Where the counter at a place stands; answers the text of an error, if any.
+-- Reads the counter at an index; returns the text of an error, if any.
 local function standBudget(order, i)
   if noClock then return noClock end
   local name, gate = nameOf[i], order.gate

@@ -2,7 +2,7 @@ import { MAX_OPEN } from '../../../core/budgets/budget';
 import type { ScriptedKind } from '../../../core/kinds/kind';
 import { KINDS } from '../../../core/kinds/kinds';
 
-/** What differs from kind to kind: Lua on `order` (the limit), the figures that are kept, and `used`, `previous`, `elapsed`. */
+/** What differs between kinds: Lua on `order` (the limit), the stored figures, and `used`, `previous`, `elapsed`. */
 interface Pieces {
   readonly kept: readonly string[];
   readonly advance: string;
@@ -10,7 +10,7 @@ interface Pieces {
   readonly answered: readonly string[];
   readonly figures: readonly string[];
   readonly most: string;
-  /** Sets `needed`, where `more` hits are held until `since`, which is now where none are. */
+  /** Sets `needed`, where `more` hits are reserved until `since`, which is now where none are. */
   readonly needed: string;
 }
 
@@ -45,9 +45,9 @@ function piecesOf({ lua: { own, absent, has, unit } }: ScriptedKind): Pieces {
 }
 
 /**
- * Reservations of a rule with one limit and no block, nearly all there are, without the loops and tables of the general way.
- * Answers whether all is done, and the text of an error; where it is not, nothing has happened, and the general way does it:
- * leases that are over, a second run of numbers, an id that is met again, another layout, a counter that goes.
+ * Reservations of a rule with one limit and no block, the common case, without the loops and tables of the general way. Returns
+ * whether all is done, and the text of an error; where it is not done, nothing has been changed, and the general way handles it:
+ * expired leases, a second run of numbers, a repeated id, another layout, a counter that expires.
  */
 function oneLimit(kind: ScriptedKind): string {
   // Lua reads a local in a third of the time of a field.
@@ -161,13 +161,13 @@ function bodyOf(kind: ScriptedKind): string {
   else done = pcall('HSET', name, 's', value) end
   if type(done) == 'table' then return true, done.err end
   local wrong = isLater and not stored and expireAt(name, ends)
-  -- It would stay for ever.
+  -- It would never expire.
   if wrong then pcall('DEL', name) end
   return true, wrong
 end`;
 }
 
-/** Gates whose reservations may go that way get their function, by the letter of the kind, and the forms of what is stored. */
+/** Limiters whose reservations may take that way get their function, by the letter of the kind, and the forms of stored figures. */
 export const ONE_LIMIT_LUA = `
 local ONE_LIMIT = {${KINDS.filter(({ lua }: ScriptedKind) => lua.isLog !== true)
   .map(

@@ -1,4 +1,4 @@
-/** What becomes of an ask, and of the run of a request whose asks are decided together (budgets.md section 7), in Lua. */
+/** Applies charges, and the run of a request whose charges are decided together (budgets.md section 7), in Lua. */
 export const RUN_LUA = `
 local function putBudget(gate, after, size)
   for j = 1, #gate.limits do
@@ -14,7 +14,7 @@ local function putBudget(gate, after, size)
   end
   if gate.isReserving then
     size = size + 1
-    -- What asks of the run want is held before any of it is open.
+    -- Hits wanted by charges of the run count as reserved before any of it is open.
     after[size] = (open > 0 or held > 0 or lapsed > 0) and 1 or 0
     if after[size] == 1 then
       after[size + 1], after[size + 2], after[size + 3], after[size + 4] = held, open, was, lapsed
@@ -50,7 +50,7 @@ local function apply(i)
   if wrong then return fail(size, wrong) end
   size = order.kind.put(after, size, used, previous, elapsed)
 end
--- Whether hits that were given back are over all the same; no block refuses them.
+-- Whether a refund is over all the same; no block refuses it.
 local function isInDebt(gate)
   for j = 1, #gate.limits do
     local limit = gate.limits[j]
@@ -58,9 +58,9 @@ local function isInDebt(gate)
   end
   return false
 end
--- Hits and slots that asks of the run want of each counter.
+-- Hits and slots that charges of the run want from each counter.
 local hitsAhead, openAhead
--- Whether a counter refuses its ask; late: only beside what asks before it want, which are held back then.
+-- Whether a counter refuses its charge; late: only because of earlier charges, which are then held back.
 local function judgeAhead(order, i, hits)
   local name, isOver, isLate = nameOf[i], judge(order, hits), false
   local more, taken = hitsAhead[name] or 0, openAhead[name] or 0
@@ -72,7 +72,7 @@ local function judgeAhead(order, i, hits)
   if order.mode == 'r' and was < 0 or order.mode == 'a' then hitsAhead[name] = more + hits end
   return isOver or isLate, isLate
 end
--- What is seen of a counter: its figures, undefined where it cannot be read, and whether it refuses its ask, and only beside others.
+-- Reads a counter: its figures, undefined where it cannot be read, and whether it refuses its charge, and only because of others.
 local function look(i)
   local order, seen = orderOf[i], {}
   local hits = hitsOf[i]
@@ -95,11 +95,11 @@ local function look(i)
   end
   return seen, order.kind.free(order, max(0, used + order.step), previous, elapsed) < 0
 end
--- What ends a reservation is done whatever the others say.
+-- Settle and cancel apply even if the request is refused.
 local function isEnding(mode)
   return mode == 's' or mode == 'h' or mode == 'c'
 end
--- What is late is answered as it was seen, and nothing is done for it.
+-- A late charge is answered by its reading, and nothing is changed.
 local function applyRun(first, last)
   local seen, over, late, isAnyOver = {}, {}, {}, false
   hitsAhead, openAhead = {}, {}

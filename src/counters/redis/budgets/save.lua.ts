@@ -1,6 +1,6 @@
 /**
- * Writes a counter, in Lua. A command that is refused leaves a counter that refuses too much, never one that admits too much: a
- * key is given its time before what needs it, and what is open goes before the sum says so.
+ * Writes a counter, in Lua. A refused command leaves a counter that refuses too much, never one that admits too much: a key's time
+ * to live is set before what needs it, and reservations are removed before the sum says so.
  */
 export const SAVE_LUA = `
 local function isBlockKept(gate)
@@ -27,8 +27,8 @@ end
 local function endOfBlock(b)
   return KQ[b] > 0 and max(KE[b], KT[b] > 0 and KQ[b] + KT[b] or 0) or 0
 end
--- What is kept of limits and blocks: the name of each part with the number of its figures, the end of the line, and the figures as
--- doubles, which are read and written three times as fast as text.
+-- The stored form of limits and blocks: the name of each part with the number of its figures, the end of the line, and the figures
+-- as doubles, which are read and written three times as fast as text.
 -- A record with the ends of parts that have none: without them each write would keep the key for longer.
 local function withEnds(record)
   if not isEndless or not strays then return record end
@@ -43,7 +43,7 @@ end
 local function filled(live, bytes)
   return live .. NO_HIT:rep((bytes - #live) / 8)
 end
--- The parts of a log that has more hits than its limit, which was lowered, and those that no rule of ours knows, with their ends.
+-- The parts of a log with more hits than its limit, which was lowered, and those that no rule of ours has, with their ends.
 local function othersOf(gate)
   local layout, figures = '', ''
   for j = 1, #gate.limits do
@@ -60,7 +60,7 @@ local function othersOf(gate)
     layout = layout .. stray.layout .. '~' .. stray.id .. ' 1;'
     figures = figures .. stray.bytes .. packed('<d', stray.untilMs)
   end
-  -- Others count there: they hear how long what is ours is needed.
+  -- Other builds count there: they learn how long our parts are needed.
   for j = 1, #gate.limits do
     local limit = gate.limits[j]
     if not limit.isSlots then
@@ -92,7 +92,7 @@ local function recordOf(gate)
   local moreLayout, more = othersOf(gate)
   return layout .. moreLayout .. '\\n' .. figures .. more
 end
--- The same of a limit for what is held, which is charged when the last lease ends.
+-- The same for a limit with reserved hits, which are charged when the last lease expires.
 local function endOfHeld(limit, j, now)
   if limit.isWindow then return now + limit.longest * 1000 + SPARE_MS end
   if limit.isLog then return now + ceil(limit.period * limit.micros / 1000) end
@@ -115,7 +115,7 @@ local function neededUntil(gate)
   for _, stray in ipairs(strays or {}) do needed = max(needed, stray.untilMs + SPARE_MS) end
   return max(needed, now) + 1000
 end
--- Whether the key has to be kept for longer: by some more than it needs, so that few asks move its end.
+-- Whether the time to live must grow: by some more than needed, so that few charges move it.
 local function isKeptLonger(gate)
   local needed = neededUntil(gate)
   if needed <= ends then return false end
@@ -170,11 +170,11 @@ local function saveOpen(gate, i, isChanged, opens, isEnded)
   local done = pcall(unpack(fields, 1, size))
   if type(done) == 'table' then return done.err end
   wrong = isLater and not stored and expireAt(name, ends)
-  -- It would stay for ever.
+  -- It would never expire.
   if wrong then pcall('DEL', name) end
   return wrong
 end
--- Takes the ask of a place and writes what comes of it; answers the text of an error, if any.
+-- Commits the charge at an index and writes the result; returns the text of an error, if any.
 local function saveBudget(order, i)
   local gate, mode = order.gate, order.mode
   local isChanged, opens, isEnded = commitBudget(order, i)

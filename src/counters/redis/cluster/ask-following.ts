@@ -4,13 +4,13 @@ import { type PlainCommand } from '../pipeline';
 import { type ClusterNode } from './cluster-nodes';
 import { MAX_STEPS, toRedirect } from './redirect';
 
-/** Where commands go first; `asking`: its slot is on its way there. */
+/** Where commands go first; `asking`: its slot is being moved there. */
 export interface FirstNode {
   readonly first: ClusterNode;
   readonly asking: boolean;
 }
 
-/** Sends commands about one key to a node, and again to where its slot is. Rejects with a StoreError. */
+/** Sends commands about one key to a node, and follows redirects. Rejects with a StoreError. */
 export async function askFollowing(
   nodeAt: (address: HostAndPort) => ClusterNode | undefined,
   { first, ...start }: FirstNode,

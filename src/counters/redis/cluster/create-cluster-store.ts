@@ -24,7 +24,7 @@ import { createRedirectTargets } from './redirect-targets';
 import { slotOf } from './slots';
 import { createTopologyRefresh } from './topology-refresh';
 
-/** A share that starts later than this after its batch gets what is left of the time-out. */
+/** A share that starts later than this after its batch gets only the rest of the time-out. */
 const LATE_MS = 5;
 
 const NO_OWNER = 'no node owns its slot';
@@ -62,7 +62,7 @@ export function createClusterStore(
     { store, seeds: address.nodes, answerMs: timeoutMs },
   );
 
-  /** A redirect that cannot be followed shows as well that slots have moved. */
+  /** A redirect that cannot be followed also shows that slots have moved. */
   const nodeAt = (to: HostAndPort): ClusterNode | undefined => {
     const node = clusterNodes.redirectTarget(to);
     if (node === undefined) topology.wake();
@@ -140,7 +140,7 @@ export function createClusterStore(
       try {
         return await owner.node.readFields(key, fields);
       } catch (error) {
-        // The slot may have moved: the next read asks its owner then.
+        // The slot may have moved: the next read then goes to its owner.
         topology.wake();
         throw error;
       }

@@ -13,7 +13,7 @@ import { toUnavailableError } from '../store-errors';
 import { createMasterElection, createSentinel, type Sentinel } from './ask-sentinel';
 import { createSwitchListener } from './hear-switches';
 
-/** How often each sentinel is asked; a failover that is not heard is noticed within this time of what they say. */
+/** Interval of polling each sentinel; a failover whose announcement is missed is noticed within this time. */
 const ASK_EVERY_MS = 500;
 
 /** Longest wait for a sentinel's answer, connecting included. */
