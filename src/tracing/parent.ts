@@ -7,7 +7,7 @@ import { hasB3 } from './is-sampled';
 
 const b3 = new B3Propagator();
 
-/** All header fields that say something of a call's trace. */
+/** All header fields about a call's trace. */
 export const HEADER_NAMES: readonly string[] = [
   'traceparent',
   'tracestate',

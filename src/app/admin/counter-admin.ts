@@ -22,7 +22,7 @@ import type { OperatorStore } from '../store/store';
 
 export interface CounterAdminDeps {
   readonly rules: Snapshot<Rules | undefined>;
-  /** What an operator reads while there are none. */
+  /** What operators read until the first load. */
   readonly whyNoRules: { readonly current: string };
   readonly store: Omit<OperatorStore, 'listOver'>;
   readonly clock: Clock;
@@ -42,7 +42,7 @@ type Found = readonly (Increment | undefined)[];
 
 const WRITES = 'ratelimit.admin.writes';
 
-/** Looks at counters and changes them, found as a decision finds them. Every change is one line in the log. */
+/** Reads and changes counters, found as a decision finds them. Every change is one line in the log. */
 export function createCounterAdmin(
   { rules, whyNoRules, store, clock, statistics, logger }: CounterAdminDeps,
   options: CounterAdminOptions,
@@ -102,7 +102,7 @@ export function createCounterAdmin(
       used === undefined
         ? await writer.remove(counters, { withOpen: open })
         : await writer.set(counters, used, clock(), limit);
-    // Those that failed too: they may have been changed all the same.
+    // Includes failed ones: they may have been changed all the same.
     const keys = counters.map(({ key }) => key);
     localCache?.forgetKeys(keys);
     leases?.forget(keys);

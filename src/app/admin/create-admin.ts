@@ -31,11 +31,11 @@ export interface AdminDeps
   readonly logger: Logger;
 }
 
-/** The operator API, as the settings allow it. */
+/** The operator API, as the settings allow. */
 export interface Admin {
   /** Undefined: ADMIN_API=off. */
   readonly options: AdminOptions | undefined;
-  /** Undefined: no token is asked for. */
+  /** Undefined: no token is required. */
   readonly checkToken: CheckToken | undefined;
 }
 
@@ -64,12 +64,12 @@ export function createAdmin(settings: Settings, deps: AdminDeps): Admin {
   return { options: { endpoints, access: api, bounds }, checkToken };
 }
 
-/** IDs of one answer. */
+/** IDs per answer. */
 const MOST = 1_000;
 
 /**
- * `GET /api/v1/counters/open?domain=llm&entry=user=ann`: the open reservations of one counter (docs/admin-counters.md); an entry
- * of its descriptor each time, in their order.
+ * `GET /api/v1/counters/open?domain=llm&entry=user=ann`: the open reservations of one counter (docs/admin-counters.md); `entry`
+ * repeats for each entry of its descriptor, in their order.
  */
 export function createOpenEndpoint(
   { open }: Pick<CounterAdmin, 'open'>,

@@ -16,10 +16,10 @@ export interface StartTracingDeps extends Omit<CreateTracing.TracingDeps, 'onExp
   readonly outages: Pick<OutageLog, 'failed' | 'worked'>;
 }
 
-/** The name of its outage. */
+/** The name of the outage. */
 const TRACES = 'traces';
 
-/** What the settings ask to be traced; undefined when nothing is, and then nothing of it is loaded. */
+/** The tracing of the settings; undefined when it is off, and then none of its code is loaded. */
 export function startTracing(
   { tracing, backend }: Settings,
   { outages, ...deps }: StartTracingDeps,

@@ -12,10 +12,10 @@ import type { ScrapeSinkDeps } from './scrape-sink';
 
 const loadScrapeSink = () => require('./scrape-sink') as typeof ScrapeSink;
 
-/** How long the last flush may take when the service stops. */
+/** Time limit of the last flush when the service stops. */
 const LAST_FLUSH_MS = 1_000;
 
-/** A server that takes longer to take a flush is away. */
+/** A server that takes longer for a flush is unreachable. */
 const SEND_TIMEOUT_MS = 1_000;
 
 export interface StatisticsDeps extends ScrapeSinkDeps {
@@ -69,12 +69,12 @@ function chooseOutput(settings: StatisticsSettings, deps: StatisticsDeps): Actor
   }
 }
 
-/** The name of their outage. */
+/** The name of the outage. */
 const STATISTICS = 'statistics';
 
 /**
- * The same output, its flushes reported as an outage while they fail. `isAsked` is false where no setting names the
- * server: until it has taken something, its absence is normal.
+ * The same output, with failing flushes reported as an outage. `isAsked` is false where no setting names the server: until its
+ * first success, its absence is normal.
  */
 function reported(
   output: PushOutput,

@@ -88,20 +88,20 @@ export function createTroubles(deps: TroublesDeps) {
         }),
       ),
     ),
-    /** What is wrong now, for people; names are `calls`, `counters`, `rules`, … */
+    /** The current troubles, for people; names are `calls`, `counters`, `rules`, … */
     list: () => {
       const advice = [...(store.misplaced?.() ?? [])].map(([name, text]) => `${name}: ${text}`);
-      // Of one that is not connected the reason says the same.
+      // For a store without a connection the reason contains it already.
       note(advice.length === 0 || !health.connected.current, KIND, advice.join('; '));
       return listed();
     },
   };
 }
 
-/** Gathers what is wrong now from all parts of the service; the dashboard asks for the list. */
+/** Gathers the current troubles of all parts of the service; the dashboard reads the list. */
 export type Troubles = ReturnType<typeof createTroubles>;
 
-/** The reason, with the store; where the reason repeats its address, once. */
+/** The reason, with the store; an address that the reason repeats is shown once. */
 function reasonOf({ store, reason }: LogFields): string {
   const why = typeof reason === 'string' ? reason : '';
   if (typeof store !== 'string') return why;

@@ -23,7 +23,7 @@ export function memoryReader(counters: Pick<MemoryCounters, 'read'>, clock: Cloc
     const expiresInSeconds = entry && Math.max(0, Math.ceil(entry.ttlSeconds));
     const count = Number(entry?.value ?? 0);
     const { gate } = rule;
-    // A budget has figures where there is no counter too.
+    // A missing counter of a budget has figures too.
     const none = isBudgetGate(gate) ? unused(gate, tickAt(clock(), gate.tickMicros)) : undefined;
     const { state = none, firstEndMs } = entry ?? {};
     return { count, state, expiresInSeconds, firstEndMs, store: 'memory' };
@@ -31,7 +31,7 @@ export function memoryReader(counters: Pick<MemoryCounters, 'read'>, clock: Cloc
   return { read: (places) => Promise.resolve(places.map(read)) };
 }
 
-/** A counter that is not a plain number is read by itself. */
+/** A record is read by itself. */
 async function readOwnForm(
   counters: Pick<RedisCounters, 'ask'>,
   key: string,
@@ -57,7 +57,7 @@ export function redisReader(counters: Pick<RedisCounters, 'look' | 'ask'>): Coun
   };
 }
 
-/** What is limited per second lies in a store of its own. */
+/** Per-second limits have a store of their own. */
 export function splitOpen(perSecond: ListOpen, others: ListOpen): ListOpen {
   return (place, most) => (isPerSecond(place) ? perSecond : others)(place, most);
 }
@@ -66,7 +66,7 @@ export function memcachedReader(counters: Pick<MemcachedCounters, 'look'>): Coun
   return { read: (places) => Promise.all(places.map(({ key }) => counters.look(key))) };
 }
 
-/** Asks two stores, each for its own of these; all answers in their order. */
+/** Asks two stores, each for its own counters; returns all answers in their order. */
 export async function askBoth<P extends Pick<CounterPlace, 'rule'>, A>(
   places: readonly P[],
   ask: (own: readonly P[], arePerSecond: boolean) => Promise<readonly A[]>,
@@ -82,7 +82,7 @@ export async function askBoth<P extends Pick<CounterPlace, 'rule'>, A>(
   return places.map((place) => (isPerSecond(place) ? ofSeconds : ofRest).next().value as A);
 }
 
-/** What is limited per second lies in a store of its own. */
+/** Per-second limits have a store of their own. */
 export function splitReader(perSecond: CounterReader, others: CounterReader): CounterReader {
   return {
     read: (places) =>

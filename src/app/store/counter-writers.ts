@@ -3,7 +3,7 @@ import { isPerSecond } from '../../counters/per-second-split';
 import type { PublishInvalidation } from '../../counters/with-over-limit-cache';
 import { askBoth } from './counter-readers';
 
-/** What is limited per second lies in a store of its own. */
+/** Per-second limits have a store of their own. */
 export function splitWriter(perSecond: CounterWriter, others: CounterWriter): CounterWriter {
   const writerOf = (arePerSecond: boolean) => (arePerSecond ? perSecond : others);
   return {
@@ -16,7 +16,7 @@ export function splitWriter(perSecond: CounterWriter, others: CounterWriter): Co
   };
 }
 
-/** Each store carries the messages about its own counters. */
+/** Each store publishes the messages about its own counters. */
 export function splitPublishing(
   perSecond: PublishInvalidation | undefined,
   others: PublishInvalidation | undefined,

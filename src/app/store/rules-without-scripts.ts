@@ -9,7 +9,7 @@ export interface RulesWithoutScriptsDeps {
   readonly statistics: Pick<Statistics, 'gauge'>;
 }
 
-/** Shows for each Redis the rules that need scripts while it takes none, as `<prefix>.rules_without_scripts`. */
+/** Exposes, for each Redis, the rules that need scripts while it refuses them, as `<prefix>.rules_without_scripts`. */
 export function showRulesWithoutScripts(
   stores: readonly ScriptStore[],
   { rules, statistics }: RulesWithoutScriptsDeps,

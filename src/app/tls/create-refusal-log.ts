@@ -8,10 +8,10 @@ export interface RefusalLogDeps {
   readonly monotonicMs: () => number;
 }
 
-/** A client with a wrong certificate tries again and again: one warning stands for many. */
+/** A client with a wrong certificate retries endlessly: one warning covers many. */
 const WARN_EVERY_MS = 10_000;
 
-/** Counts every client that TLS refused, and warns of them now and then. */
+/** Counts every client that TLS refused, and warns about them from time to time. */
 export function createRefusalLog({ statistics, logger, monotonicMs }: RefusalLogDeps) {
   let silentUntilMs = -Infinity;
   let untold = 0;

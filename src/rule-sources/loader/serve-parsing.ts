@@ -4,7 +4,7 @@ import { firstProblems, type RuleProblem, type Unlisted } from '../../fields/pro
 import type { RuleFile } from '../load-result';
 import { toChunks } from './chunks';
 
-/** What goes to the worker: first the files, then one `more` for each chunk that may come. */
+/** Messages to the worker: first the files, then one `more` for each chunk to send. */
 export type ParseRequest =
   | {
       readonly kind: 'parse';
@@ -13,9 +13,9 @@ export type ParseRequest =
     }
   | { readonly kind: 'more' };
 
-/** What comes back. An exception in the worker arrives as the worker's `error` event. */
+/** Messages from the worker. An exception in it arrives as its `error` event. */
 export type ParseReply =
-  /** A `ParsedChunk` as JSON: the receiver reads a text in a third of the time that it takes to receive objects. */
+  /** A `ParsedChunk` as JSON: the receiver reads a string in a third of the time that objects take. */
   | { readonly kind: 'chunk'; readonly text: string }
   | {
       readonly kind: 'done';
@@ -23,18 +23,18 @@ export type ParseReply =
       readonly unlisted: Unlisted | undefined;
     };
 
-/** The end of a `MessagePort` that a worker needs. */
+/** The part of a `MessagePort` that a worker needs. */
 interface Port {
   on(event: 'message', listener: (request: ParseRequest) => void): unknown;
   postMessage(reply: ParseReply): void;
 }
 
-/** Entries in one message: the receiver reads these in about a third of a millisecond. */
+/** Entries per message: the receiver reads these in about a third of a millisecond. */
 const CHUNK_SIZE = 250;
 
 /**
- * Answers requests to parse. Chunks are handed out one at a time and on demand: messages that wait
- * in a port are all received in one turn, and ten thousand rules at once would stop the receiver.
+ * Answers requests to parse. Chunks are sent one at a time and on demand: all messages queued in a port are received in one turn,
+ * and ten thousand rules at once would stall the receiver.
  */
 export function serveParsing(
   port: Port,

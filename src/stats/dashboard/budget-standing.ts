@@ -5,17 +5,17 @@ import type { State } from '../../core/kinds/kind';
 import { rateWords } from '../../core/rules/describe-limit';
 import type { RuleLimit } from '../../core/rules/rules';
 
-/** Where the counter of a rule with several limits, reservations or blocks stands, for a page. */
+/** The state of a counter with several limits, reservations or blocks, for a page. */
 export interface BudgetStanding {
   readonly limits: readonly LimitUse[];
-  /** Open reservations and what they hold; absent of a rule that takes none. */
+  /** Open reservations and their hits; absent for a rule without reservations. */
   readonly open?: number;
   readonly held?: number;
   /** Seconds until its block ends; absent while it is not blocked. */
   readonly blockedSeconds?: number;
 }
 
-/** What of one limit is used, held hits and slots included: 2 of 4 `in flight`, 30 of 50 `per hour`. */
+/** The usage of one limit, reserved hits and slots included: 2 of 4 `in flight`, 30 of 50 `per hour`. */
 export interface LimitUse {
   readonly used: number;
   readonly of: number;
@@ -45,7 +45,7 @@ export function budgetStanding(
   };
 }
 
-/** Of a burst the pace is another number than the hits that fit at once. */
+/** With a burst, the rate differs from the number of hits that fit at once. */
 function wordsOf(limit: RuleLimit): string {
   const words = rateWords(limit);
   const burst = burstOf(limit.gate);

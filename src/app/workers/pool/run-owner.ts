@@ -104,9 +104,9 @@ interface OwnCounters extends CounterStore {
 }
 
 /**
- * The counters as the owner of several workers reads and changes them for the operator API, over one connection of its own.
- * Its local cache stays empty: it is there so that changes are published to those of the workers, and of other instances.
- * Undefined: ADMIN_API=off, and there are no secret keys to compare.
+ * The counters as the owner of several workers reads and changes them for the operator API, over one connection of its own. Its
+ * local cache stays empty: it only serves to publish changes to those of the workers, and of other instances. Undefined:
+ * ADMIN_API=off, and there are no secret keys to compare.
  */
 function createOperatorStore(
   settings: Settings,

@@ -19,7 +19,7 @@ import {
 
 type HealthDeps = Pick<GrpcTransportDeps, 'health' | 'statistics' | 'nowMs'>;
 
-/** An object always: the library takes an empty text for a message that did not come. */
+/** Always an object: the library takes an empty string for a missing message. */
 interface Request {
   readonly service: string | Malformed;
 }
@@ -75,7 +75,7 @@ export function serveHealth(server: Server, { health, statistics, nowMs }: Healt
   );
 
   return {
-    /** Tells every watcher whose status is another one now. */
+    /** Sends the status to every watcher whose status has changed. */
     publish(status: HealthStatus<string>) {
       for (const [call, watcher] of watchers) {
         const next = servingStatus(watcher.isKnown, status);
@@ -84,7 +84,7 @@ export function serveHealth(server: Server, { health, statistics, nowMs }: Healt
         call.write(next);
       }
     },
-    /** Ends all of them with UNAVAILABLE. */
+    /** Ends all watches with UNAVAILABLE. */
     close() {
       closed = true;
       for (const call of watchers.keys()) stop(call);

@@ -9,13 +9,13 @@ import {
 import type { CallFacts } from './call-facts';
 import type { AskedCheck } from './check-call';
 
-/** Why a call makes no sense, and what it is answered. */
+/** Why a call is invalid, and its answer. */
 export interface MalformedCall {
   readonly malformed: string;
   readonly status?: number;
 }
 
-/** What a call asks the decisions; `none`: its map made no descriptor of it. */
+/** The request to decide; `none`: its map made no descriptor. */
 export function toRequest(
   facts: CallFacts,
   { check, question }: AskedCheck,
