@@ -3,14 +3,14 @@ import type { Facts } from './facts';
 import { findLeftOut, findNoMount, findTwice } from './find-in-mounts';
 
 /**
- * What a deployment cannot say: it differs for all, or what is asked, the rules, the store or the files on the disk decide. `start`: the
- * service itself says it of its settings.
+ * Differences that a deployment does not decide: they concern all, or depend on requests, rules, the store or the files on the
+ * disk. `start`: the service itself reports it from its settings.
  */
 export type Undecided = 'all' | 'requests' | 'rules' | 'store' | 'files' | 'start';
 
 /** A row of docs/replacing-the-reference.md, and how a deployment shows whether it is concerned. */
 export interface Difference {
-  /** How its first cell begins. */
+  /** The beginning of its first cell. */
   readonly row: string;
   /** Undefined: it is not concerned. */
   readonly find: ((facts: Facts) => string | undefined) | Undecided;
@@ -26,7 +26,7 @@ const isMemcache = ({ backend }: Facts) => backend === 'memcache';
 const isScraped = ({ isTrue }: Facts) => isTrue('USE_PROMETHEUS');
 const OUTPUTS = ['USE_STATSD', 'USE_PROMETHEUS', 'USE_DOG_STATSD', 'DISABLE_STATS', 'STATSD_HOST'];
 
-/** The warnings of the service that a pattern meets. */
+/** The warnings of the service that match a pattern. */
 const said =
   (pattern: RegExp) =>
   ({ warnings }: Facts): string | undefined => {
@@ -34,11 +34,11 @@ const said =
     return found.length === 0 ? undefined : found.join('; ');
   };
 
-/** Warnings that a row below has taken up. */
+/** Warnings that a row below includes. */
 export const OF_ROWS =
   /reads no rules then|is not a setting|without REDIS_PERSECOND=true|MOGRIFIER|counters live in the memory/;
 
-/** Every row of the page; a test holds both together. */
+/** Every row of the page; a test compares the two. */
 export const DIFFERENCES: readonly Difference[] = [
   { row: 'an error of the request', find: 'all' },
   { row: 'a store that is a', find: 'all' },

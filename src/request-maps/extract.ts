@@ -1,13 +1,16 @@
 import type { Pattern } from '../platform/pattern';
 import { RecentTexts } from '../platform/recent-texts';
 
-/** The part of a text that a map takes; undefined where there is none. */
+/** The part of a text that a map uses; undefined where there is none. */
 export type Extract = (text: string) => string | undefined;
 
 const MOST_KEPT = 512;
 const MOST_KEPT_CHARACTERS = 256;
 
-/** The first group of a pattern, or the whole match. Most requests are for a few paths, and a pattern costs more than the rest of a map. */
+/**
+ * The first group of a pattern, or the whole match. Cached, because most requests are for a few paths, and a pattern costs more
+ * than the rest of a map.
+ */
 export function createExtract(pattern: Pattern): Extract {
   const recent = new RecentTexts(MOST_KEPT);
   return (text) => {

@@ -167,7 +167,7 @@ function share(part: number, whole: number): string {
   return whole === 0 ? '0 %' : `${((100 * part) / whole).toFixed(2)} %`;
 }
 
-/** Thousands apart, alike in every locale. */
+/** With separated thousands, the same in every locale. */
 function count(value: number): string {
   return String(value).replace(/\B(?=(\d{3})+$)/g, ',');
 }

@@ -1,7 +1,7 @@
 import type { FindZone } from '../core/windows/zone-data';
 import { openZones, type Zones } from './open-zones';
 
-/** The zones as the service has them, for a command; nothing is read before one is asked for. */
+/** The service's zones, for a command; nothing is read before first use. */
 export function zonesOfTool({ env, stderr }: Pick<NodeJS.Process, 'env' | 'stderr'>): FindZone {
   let zones: Zones | undefined;
   return (timeZone) => {

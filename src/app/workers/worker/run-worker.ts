@@ -104,7 +104,7 @@ function assemble(
   const secretKeys = createSecretKeys(settings.secrets.keysFile, { ...deps, statistics });
   const stopping = createStopSignal();
   registry.gauge(BUSY, createBusyShare());
-  // The owner says so when there is no room for more.
+  // The owner reports it when there is no room for more.
   const { maxSeries } = settings.statistics;
   registry.limitSeries({ maxSeries, onFull: () => undefined });
   let decider: Deciders | undefined;
@@ -138,7 +138,7 @@ function assemble(
       stopping.stop();
       await done;
     };
-    // One at a time: an owner that does not read is sent nothing more.
+    // One at a time: an owner that does not read gets nothing more.
     const show = (): void => {
       isShowing = true;
       const seen = { figures: one.live.take(), outages: outages.open() };
@@ -195,7 +195,7 @@ function assemble(
   return link;
 }
 
-/** Tells the owner about the connections of the stores whenever one changes, and each second when there is another reason. */
+/** Reports the connections of the stores to the owner whenever one changes, and each second when there is another reason. */
 function storeReports(store: CounterStore, send: Send) {
   const connected = new Map<string, boolean>();
   let told = '';
