@@ -6,7 +6,7 @@ export type Count = number | bigint;
 /** Counters are 64-bit integers in every store. */
 const MAX_COUNT = 2n ** 63n - 1n;
 
-/** Whether a store's answer can be a count: a whole number from 0 to 2^63 - 1, the nearest double of which is 2^63. */
+/** Whether a store's answer can be a count: a whole number from 0 to 2^63 - 1; the nearest double of the maximum is 2^63. */
 export function isCount(answer: unknown): answer is number {
   return Number.isInteger(answer) && (answer as number) >= 0 && (answer as number) <= 2 ** 63;
 }

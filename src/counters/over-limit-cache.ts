@@ -189,7 +189,7 @@ function hasBlocks({ budget }: BudgetGate): boolean {
   return budget.blocks.length > 0;
 }
 
-/** Of several limits the refusing one. */
+/** The refusing one among several limits. */
 function limitOf({ knownState, gate, limit }: OverEntry): number {
   if (knownState === undefined || gate === undefined || !isBudgetGate(gate)) return limit;
   const { state, atSeconds } = knownState;

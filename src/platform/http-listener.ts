@@ -52,7 +52,7 @@ export interface HttpTimeouts {
   readonly requestMs: number;
   /** How long a connection may idle between requests. */
   readonly keepAliveMs: number;
-  /** A client that reads nothing of its pending bytes within this time is disconnected. */
+  /** A client that reads none of its pending bytes within this time is disconnected. */
   readonly unreadMs: number;
   readonly checkEveryMs: number;
 }

@@ -113,7 +113,7 @@ async function replay(
     if (outcome.decision.overallCode === 'OVER_LIMIT') gathered.refused += 1;
     gathered.figures.note(outcome, record.timeSeconds);
     gathered.unmatched.note(record.request, outcome.decision.statuses);
-    // A million lines: no turn of the event loop for an output that nobody requested.
+    // A million lines: no turn of the event loop for an output that was not requested.
     if (file !== undefined) await file.write(lines.splice(0).join(''));
     if (second === undefined) return;
     const other = await second.decide(record);

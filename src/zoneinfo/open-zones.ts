@@ -48,7 +48,7 @@ export function openZones(options: ZonesOptions): Zones {
     onRefused({ file: folder, reason: NO_RELEASE });
   const runtime: ZoneOrigin = { source: 'runtime', release: toRelease(runtimeRelease) };
   const files = [ofPackage, ofSystem].filter((one) => one?.release !== undefined) as ZoneFiles[];
-  // Of equal releases the runtime serves first; an unknown release counts as the oldest.
+  // The runtime precedes other sources of an equal release; an unknown release counts as the oldest.
   const sources = [runtime, ...files].sort(byRelease);
   const newer = files.filter((one) => byRelease(one, runtime) < 0).sort(byRelease);
 

@@ -13,11 +13,11 @@ export interface BatchStats {
   readonly serviceErrors: number;
   /** Requests whose counting failed in the store, also those that were answered all the same. */
   readonly storeErrors: number;
-  /** Of `storeErrors`: timeouts of the store. */
+  /** Timeouts among `storeErrors`. */
   readonly storeTimeouts: number;
-  /** Of `storeErrors`: refused by the open circuit breaker without a call. */
+  /** Those among `storeErrors` that the open circuit breaker refused without a call. */
   readonly breakerOpen: number;
-  /** Of `storeErrors`: answered by `on_store_error`. */
+  /** Those among `storeErrors` that `on_store_error` answered. */
   readonly answeredLocally: number;
   /** Why the store failed; undefined when no request failed for that reason. */
   readonly outage?: string | undefined;

@@ -1,6 +1,6 @@
 import type { Asked, Seen } from './kind';
 
-/** For counters of which all must admit: which of them refuse; undefined when none does. A counter without a reading refuses nothing. */
+/** For counters that must all admit: which of them refuse; undefined when none does. A counter without a reading refuses nothing. */
 export function all(
   run: readonly Asked[],
   seen: readonly (Seen | undefined)[],

@@ -16,7 +16,7 @@ import {
 const MAX_UNITS = Number.MAX_SAFE_INTEGER;
 
 /**
- * A bucket that drains evenly: `used` is in units, of which each tick frees as many as the limit has hits; `elapsed` is the ticks
+ * A bucket that drains evenly: `used` is in units, and each tick frees one unit per hit of the limit; `elapsed` is the ticks
  * since the last change, 0 once `used` has drained up to now. Stored as `units tick`.
  */
 export const gcra = {

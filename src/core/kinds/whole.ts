@@ -40,7 +40,7 @@ export function wasFull({ gate }: Asked, seen: Seen): boolean {
   return gate.kind.free(gate, seen) < gate.periodTicks;
 }
 
-/** The counter after the first `asked` charges, of which `admitted` fit. */
+/** The counter after the first `asked` charges, when `admitted` of them fit. */
 export function afterAsks<S extends Seen>(
   gate: Gate<S>,
   seen: S,

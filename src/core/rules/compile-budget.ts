@@ -23,7 +23,7 @@ export interface BudgetSource extends BudgetDefinition {
   readonly isShadow: boolean;
 }
 
-/** Values with limits of their own, and rules of which some limits are replaced, have few combinations. */
+/** Values with limits of their own, and rules with replaced limits, have few combinations. */
 const MAX_KEPT = 256;
 
 /** The limiter of one limit of a budget: refused hits are charged only where the limit asks for it. */

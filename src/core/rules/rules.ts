@@ -124,7 +124,7 @@ export interface DomainRules {
   /** A refused request charges no counter of these rules. */
   readonly isChargedTogether: boolean;
   readonly top: RuleLevel;
-  /** Those of the whole rule set; undefined when no key is secret. */
+  /** The secrets of the whole rule set; undefined when no key is secret. */
   readonly secrets?: Secrets | undefined;
 }
 

@@ -10,7 +10,7 @@ type LeaseEnd = 'window' | 'reset';
  * `with-leases.ts` calls the store.
  */
 export class HitLease {
-  /** The increment that charges and returns hits, under the current limit; it keeps nothing of a request. */
+  /** The increment that charges and returns hits, under the current limit; it keeps no request alive. */
   asked: Increment;
   /** Hits that may still be spent. */
   unspent = 0;

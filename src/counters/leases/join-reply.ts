@@ -13,7 +13,7 @@ function putBack({ lease, spent }: RestAsk, counts: LeaseCounts): void {
   else lease.spend(-spent);
 }
 
-/** The reply to a whole batch of which a part was sent; throws where no increment has an answer. */
+/** The reply to a whole batch when a part of it was sent; throws where no increment has an answer. */
 export function joinReply(
   split: SplitAsks,
   part: SubBatch,

@@ -124,7 +124,7 @@ export function createConnection(client: Redis, deps: ConnectionDeps, options: C
     onServerFault(reason);
   };
 
-  /** Of several shards behind a proxy one may be unreachable; the connection is left when all are. */
+  /** One of several shards behind a proxy may be unreachable; the connection is left when all are. */
   const askBehindProxy = async (): Promise<void> => {
     if (isAskingBehind || isRetired) return;
     isAskingBehind = true;

@@ -22,7 +22,7 @@ export function besideOf(appDirectory: string) {
 }
 
 /**
- * Of entries with the same dotted path the reference reads the last, in the byte order of names. Returns the others, each with the
+ * Among entries with the same dotted path the reference reads the last, in the byte order of names. Returns the others, each with the
  * name of the one that is read. Names are relative to `appDirectory`, with `../` for entries beside it.
  */
 export function findOverwritten(

@@ -76,7 +76,7 @@ class Families {
 
   constructor(options: FamiliesOptions) {
     this.#options = options;
-    // Of tags whose names become equal the last one wins.
+    // The last of the tags whose names become equal wins.
     const extra = new Map<string, string>();
     for (const [tag, value] of Object.entries(options.extraTags)) extra.set(tagName(tag), value);
     this.#extra = [...extra];

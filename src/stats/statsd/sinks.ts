@@ -28,8 +28,8 @@ export function nameOf(protocol: 'tcp' | 'udp', target: StatsdTarget): string {
 const MAX_WRITE_BYTES = 16 * 1024;
 
 /**
- * A server that stops reading for a while is waited for, since after giving up a connection it is unknown what of its last write
- * was read. One that stays silent costs a write this long.
+ * A server that stops reading for a while is waited for, since after giving up a connection it is unknown how much of its last
+ * write was read. One that stays silent costs a write this long.
  */
 const STUCK_MS = 60_000;
 

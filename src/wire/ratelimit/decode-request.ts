@@ -20,7 +20,7 @@ import type {
 } from './messages';
 import { createTextReader, readText, type ReadText } from '../protobuf/text';
 
-/** Decodes `bytes[start, end)`; keeps nothing of `bytes` and never throws. */
+/** Decodes `bytes[start, end)`; keeps no reference to `bytes` and never throws. */
 export type DecodeRequest = (
   bytes: Uint8Array,
   start: number,

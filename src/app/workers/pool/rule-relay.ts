@@ -40,7 +40,7 @@ interface RuleSet {
   isEmitted: boolean;
 }
 
-/** Sends every good set of rules to all workers, and withdraws a set of which workers die. */
+/** Sends every good set of rules to all workers, and withdraws a set that crashes workers. */
 export function createRuleRelay(
   goodAndBad$: Observable<LoadResult<Rules>>,
   { slots, definitionsOf, onOverdue, onTakenBack, monotonicMs, logger }: RuleRelayDeps,

@@ -103,7 +103,7 @@ local function standOwn(limit, at, a, b, c)
   isMended = isMended or isAstray
   U[at], P[at], E[at] = used, previous, elapsed
 end
--- The hits of a log, the last part of which is filled with zeros; or, where there is none, those of the window that it was before.
+-- The hits of a log, without the zeros that fill its last part; or, where there is none, those of the window that it was before.
 local function logOf(limit, value)
   local live, p = nil, 1
   while true do

@@ -41,7 +41,7 @@ export function createTopologyRefresh(deps: TopologyRefreshDeps, options: Topolo
   let rotation = 0;
   let isUnknown = false;
 
-  /** The first trusted answer of the connected nodes; each time another node is asked first. */
+  /** The first trusted answer of the connected nodes; the first node changes each time. */
   const ask = async (): Promise<SlotMap | undefined> => {
     const connected = nodes.nodes.filter(({ anyConnection }) => anyConnection !== undefined);
     rotation += 1;

@@ -120,7 +120,7 @@ function toAnswer(counters: readonly ShownCounter[] | Failure): AdminAnswer {
   return 'kind' in counters ? toRefusal(counters) : { status: 200, body: { counters } };
 }
 
-/** A change that was not made is a failure of the call, whatever else it changed. */
+/** A change that was not made is a failure of the call, even if it changed other counters. */
 function toChanged(counters: readonly ShownCounter[] | Failure): AdminAnswer {
   if ('kind' in counters) return toRefusal(counters);
   const failed = counters.filter(({ error }) => error !== undefined).length;
