@@ -84,13 +84,13 @@ export interface CounterReply {
 
 /** The reading of an increment's counter in a reply. */
 export function seenOf(
-  { gate, rule }: Increment,
+  { limiter, rule }: Increment,
   { after, states }: CounterReply,
   index: number,
 ): Seen {
   const state = states?.[index];
   if (state !== undefined) return state;
-  if (gate.kind.looks)
+  if (limiter.kind.looks)
     throw new Error(`the store does not support the algorithm of the rule ${rule.metric}`);
   return after[index] as number;
 }

@@ -27,9 +27,9 @@ function apply(batch: CounterBatch, readings: ReadonlyMap<string, CounterReading
   // Independent increments are runs of their own, which hold nothing back.
   const groupEnds = batch.groupEnds ?? increments.map((_, at) => at + 1);
   const draft = createReplyDraft(increments.length);
-  const seen = new SeenCounters(({ key, gate }) => {
+  const seen = new SeenCounters(({ key, limiter }) => {
     const { state, count = 0 } = readings.get(key) ?? {};
-    return state ?? gate.kind.ofHits(gate, count, tickAt(nowSeconds, gate.tickMicros));
+    return state ?? limiter.kind.ofHits(limiter, count, tickAt(nowSeconds, limiter.tickMicros));
   });
   const add = (index: number, increment: Increment): void => {
     say(draft, index, seen.add(increment));
@@ -60,7 +60,7 @@ export function readOnly({ knows, list }: OverLimitCache): OverLimitCache {
     list,
     // A state would give the store's own answer.
     refusing: (increment, nowSeconds) =>
-      !increment.gate.kind.looks && knows(increment, nowSeconds) ? increment.limit : undefined,
+      !increment.limiter.kind.looks && knows(increment, nowSeconds) ? increment.limit : undefined,
     remember: nothing,
     forget: nothing,
     forgetKeys: nothing,

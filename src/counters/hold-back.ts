@@ -72,7 +72,7 @@ function besideEachOther(
 
 function isLate(increment: Increment, alone: Seen | undefined, seen: Seen | undefined): boolean {
   if (seen === alone || alone === undefined || increment.holdsBack === false) return false;
-  return !increment.gate.kind.refuses(increment, alone);
+  return !increment.limiter.kind.refuses(increment, alone);
 }
 
 /** Settle and cancel apply even if the request is refused. */
@@ -87,9 +87,9 @@ export function wasRefused(
   index: number,
 ): boolean {
   if (failures?.has(index) === true) return false;
-  const { gate, hits } = increment;
-  const seen = gate.kind.looks ? states?.[index] : (after[index] as number) - Number(hits);
-  return seen !== undefined && gate.kind.refuses(increment, seen);
+  const { limiter, hits } = increment;
+  const seen = limiter.kind.looks ? states?.[index] : (after[index] as number) - Number(hits);
+  return seen !== undefined && limiter.kind.refuses(increment, seen);
 }
 
 /** Whether an increment would exceed its limit. */
@@ -106,8 +106,8 @@ export interface ReadCounters {
 
 /** The reading of an increment's counter; undefined: it was not read. */
 export function readSeen({ counts, states }: ReadCounters, increment: Increment): Seen | undefined {
-  const { gate, key } = increment;
-  return gate.kind.looks ? states?.get(stateName(increment)) : counts.get(key);
+  const { limiter, key } = increment;
+  return limiter.kind.looks ? states?.get(stateName(increment)) : counts.get(key);
 }
 
 /**
@@ -123,7 +123,7 @@ export function planHoldBack(
   const seen = new SeenCounters(
     (increment) =>
       // A missing count is 0.
-      readSeen(read, increment) ?? (increment.gate.kind.looks ? undefined : 0),
+      readSeen(read, increment) ?? (increment.limiter.kind.looks ? undefined : 0),
   );
   const held = new Map<number, Seen | undefined>();
   decideRuns(batch, {

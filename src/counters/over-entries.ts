@@ -1,6 +1,6 @@
 import { copyOf } from '../platform/copy-of';
 import { bytesOfText } from './kept-key';
-import type { Gate } from '../core/kinds/kind';
+import type { Limiter } from '../core/kinds/kind';
 import type { KnownState } from '../core/kinds/refusal';
 
 export interface OverEntry {
@@ -12,7 +12,7 @@ export interface OverEntry {
   /** For a kind that reads first. */
   readonly knownState?: FiledState;
   /** The limiter of that state. */
-  readonly gate?: Gate;
+  readonly limiter?: Limiter;
 }
 
 interface FiledState extends KnownState {

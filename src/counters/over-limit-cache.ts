@@ -1,5 +1,5 @@
 import { msOfBlocks } from '../core/budgets/block';
-import { isBudgetGate, type BudgetGate } from '../core/budgets/budget';
+import { isBudgetLimiter, type BudgetLimiter } from '../core/budgets/budget';
 import { refusalOfOne } from '../core/budgets/refusing';
 import type { BudgetState, Seen, State } from '../core/kinds/kind';
 import { refusedUntil, stateRefusing } from '../core/kinds/refusal';
@@ -65,7 +65,7 @@ export function createOverLimitCache(
     // Usually nothing is over: then no key is hashed.
     if (entries.size === 0) return undefined;
     const key = toKeptKey(increment.key);
-    return increment.gate.kind.looks
+    return increment.limiter.kind.looks
       ? entries.stateOf(key)
       : entries.countOf(key, increment.windowEndSeconds);
   };
@@ -77,8 +77,14 @@ export function createOverLimitCache(
     if (endSeconds <= nowSeconds) return;
     const filedSeconds = dueSecondsOf(endSeconds, nowSeconds);
     const knownState = { state, atSeconds: nowSeconds, endSeconds, filedSeconds };
-    const { limit, gate } = increment;
-    const entry = { limit, accessSeconds: nowSeconds, knownSeconds: nowSeconds, knownState, gate };
+    const { limit, limiter } = increment;
+    const entry = {
+      limit,
+      accessSeconds: nowSeconds,
+      knownSeconds: nowSeconds,
+      knownState,
+      limiter,
+    };
     entries.add(key, entry, filedSeconds);
   };
 
@@ -129,7 +135,7 @@ export function createOverLimitCache(
     },
     knows(increment, nowSeconds) {
       const entry = entryOf(increment);
-      if (entry === undefined || !increment.gate.kind.isRecalled(increment)) return false;
+      if (entry === undefined || !increment.limiter.kind.isRecalled(increment)) return false;
       if (!isRecent(entry, increment, nowSeconds)) return false;
       if (entry.knownState === undefined && increment.windowEndSeconds <= nowSeconds) return false;
       return seenRefusing(entry, increment, nowSeconds) !== undefined;
@@ -153,7 +159,7 @@ export function createOverLimitCache(
     },
     forget(increment) {
       const key = toKeptKey(increment.key);
-      if (increment.gate.kind.looks) entries.removeState(key);
+      if (increment.limiter.kind.looks) entries.removeState(key);
       else entries.removeCount(key, increment.windowEndSeconds);
     },
     close() {
@@ -164,14 +170,15 @@ export function createOverLimitCache(
 
 /** The exceeded limit, or the state, where one of them refuses all charges of the increment. */
 function seenRefusing(
-  { knownState, limit, gate }: OverEntry,
+  { knownState, limit, limiter }: OverEntry,
   increment: Increment,
   nowSeconds: number,
 ): Seen | undefined {
-  if (isBudgetGate(increment.gate)) {
+  if (isBudgetLimiter(increment.limiter)) {
     // An entry for one list of limits says nothing about another.
-    if (increment.gate !== gate) return undefined;
-    if (hasBlocks(increment.gate) && nowSeconds >= (knownState?.endSeconds ?? 0)) return undefined;
+    if (increment.limiter !== limiter) return undefined;
+    if (hasBlocks(increment.limiter) && nowSeconds >= (knownState?.endSeconds ?? 0))
+      return undefined;
   }
   if (knownState !== undefined) return stateRefusing(knownState, increment, nowSeconds);
   return increment.limit <= limit ? limit : undefined;
@@ -179,19 +186,19 @@ function seenRefusing(
 
 /** Refusals count where a rule has blocks: of its counters only blocked ones are cached, until the block ends. */
 function knownUntil(increment: Increment, state: State, nowSeconds: number): number {
-  const { gate } = increment;
-  return isBudgetGate(gate) && hasBlocks(gate)
-    ? Math.floor(nowSeconds + msOfBlocks(gate.budget, state as BudgetState) / 1_000)
+  const { limiter } = increment;
+  return isBudgetLimiter(limiter) && hasBlocks(limiter)
+    ? Math.floor(nowSeconds + msOfBlocks(limiter.budget, state as BudgetState) / 1_000)
     : refusedUntil(increment, state, nowSeconds);
 }
 
-function hasBlocks({ budget }: BudgetGate): boolean {
+function hasBlocks({ budget }: BudgetLimiter): boolean {
   return budget.blocks.length > 0;
 }
 
 /** The refusing one among several limits. */
-function limitOf({ knownState, gate, limit }: OverEntry): number {
-  if (knownState === undefined || gate === undefined || !isBudgetGate(gate)) return limit;
+function limitOf({ knownState, limiter, limit }: OverEntry): number {
+  if (knownState === undefined || limiter === undefined || !isBudgetLimiter(limiter)) return limit;
   const { state, atSeconds } = knownState;
-  return refusalOfOne(gate, state as BudgetState, Math.floor(atSeconds))?.limit ?? limit;
+  return refusalOfOne(limiter, state as BudgetState, Math.floor(atSeconds))?.limit ?? limit;
 }

@@ -1,4 +1,4 @@
-import { isBudgetGate } from '../core/budgets/budget';
+import { isBudgetLimiter } from '../core/budgets/budget';
 import { holdBackAt, say, seenAt, type ReplyDraft } from '../core/batches/reply-draft';
 import type { BudgetState, Seen } from '../core/kinds/kind';
 import type { CounterBatch, Increment } from '../core/ports';
@@ -12,8 +12,8 @@ export interface RolledBack {
 
 /** The increment as a read of its counter and of its reservation. */
 export function lookOf(increment: Increment): Increment {
-  const { gate, reservation } = increment;
-  const isReserving = isBudgetGate(gate) && gate.budget.reserve !== undefined;
+  const { limiter, reservation } = increment;
+  const isReserving = isBudgetLimiter(limiter) && limiter.budget.reserve !== undefined;
   const look = { mode: 'look', id: reservation?.id ?? '', saysHits: false } as const;
   return { ...increment, hits: 0, times: 1, reservation: isReserving ? look : undefined };
 }
@@ -55,10 +55,10 @@ function takeRun(
   // The reading of a counter that the request uses again contains its own hits.
   const met = new Set<string>();
   const isRefused = (isOne: boolean, at: number): boolean => {
-    const { key, holdsBack, gate } = increments[start + at] as Increment;
+    const { key, holdsBack, limiter } = increments[start + at] as Increment;
     const isFirst = met.size < met.add(key).size;
     // An increment that is always charged leaves the others charged too.
-    return isOne && isFirst && holdsBack !== false && gate.kind.looks;
+    return isOne && isFirst && holdsBack !== false && limiter.kind.looks;
   };
   if (!refusals.some(isRefused)) return taken;
   for (const [at, isOne] of refusals.entries())
@@ -72,10 +72,10 @@ function refuse(
   index: number,
   { increment, seen }: { readonly increment: Increment; readonly seen: Seen },
 ): void {
-  const { gate, holdsBack } = increment;
-  if (holdsBack === false || !gate.kind.looks || draft.failures?.has(index) === true) return;
+  const { limiter, holdsBack } = increment;
+  if (holdsBack === false || !limiter.kind.looks || draft.failures?.has(index) === true) return;
   if (wasRefused(increment, draft, index)) return;
-  const undo = gate.chargeDenied ? undefined : undoOf(increment, seenAt(draft, index));
+  const undo = limiter.chargeDenied ? undefined : undoOf(increment, seenAt(draft, index));
   if (undo !== undefined) taken.push({ index, increment: undo });
   say(draft, index, seen);
 }

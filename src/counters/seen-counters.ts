@@ -26,7 +26,7 @@ export class SeenCounters {
 
   /** The reading that a store would return for the increment. */
   add(increment: Increment): Seen | undefined {
-    const { kind } = increment.gate;
+    const { kind } = increment.limiter;
     const before = this.look(increment);
     if (before === undefined) return undefined;
     const after = kind.commit(increment, before) ?? before;
@@ -53,6 +53,6 @@ export function isOfBudget(seen: Seen): seen is BudgetState {
   return typeof seen === 'object' && 'was' in seen;
 }
 
-function nameOf({ gate, key }: Increment): string {
-  return gate.kind.letter + key;
+function nameOf({ limiter, key }: Increment): string {
+  return limiter.kind.letter + key;
 }

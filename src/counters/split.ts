@@ -132,7 +132,7 @@ export async function readCounters<P>(
   const looks = new Map<P, Map<string, Increment>>();
   parts.forEach((part, at) => {
     const increment = batch.increments[at] as Increment;
-    if (increment.gate.kind.looks)
+    if (increment.limiter.kind.looks)
       listOf(looks, part, newMap).set(stateName(increment), lookOf(increment));
     else listOf(keys, part, newSet).add(increment.key);
   });

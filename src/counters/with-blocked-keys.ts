@@ -1,4 +1,4 @@
-import { isBudgetGate } from '../core/budgets/budget';
+import { isBudgetLimiter } from '../core/budgets/budget';
 import type { CounterPlace, Counters, Increment } from '../core/ports';
 import type { OverLimitCache } from './over-limit-cache';
 import { withOverLimitCache, type PublishInvalidation } from './with-over-limit-cache';
@@ -36,11 +36,11 @@ export function forgettingBlocked(
   };
 }
 
-function mayBeBlocked({ gate }: Increment): boolean {
+function mayBeBlocked({ limiter }: Increment): boolean {
   // The first is false for nearly all.
-  return gate.isAlone && isBudgetGate(gate) && gate.budget.blocks.length > 0;
+  return limiter.isAlone && isBudgetLimiter(limiter) && limiter.budget.blocks.length > 0;
 }
 
-function hasBlocks({ rule: { gate } }: CounterPlace): boolean {
-  return isBudgetGate(gate) && gate.budget.blocks.length > 0;
+function hasBlocks({ rule: { limiter } }: CounterPlace): boolean {
+  return isBudgetLimiter(limiter) && limiter.budget.blocks.length > 0;
 }

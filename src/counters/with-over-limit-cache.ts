@@ -117,7 +117,7 @@ function findKnown(
       cache.forget(increment);
       continue;
     }
-    if (!increment.gate.kind.isRecalled(increment)) continue;
+    if (!increment.limiter.kind.isRecalled(increment)) continue;
     const seen = cache.refusing(increment, nowSeconds);
     if (seen === undefined) continue;
     (known ??= new Array<boolean>(increments.length).fill(false))[index] = true;
@@ -141,7 +141,7 @@ function rememberOver(
     if (!keeps(increment)) continue;
     const seen = seenAt(reply, index);
     const isHeld = reply.held?.[index] === true;
-    const refusal = increment.gate.kind.refusal(increment, seen, isHeld);
+    const refusal = increment.limiter.kind.refusal(increment, seen, isHeld);
     // Where nothing was refused, the cached state is out of date.
     if (refusal === 'none') cache.forget(increment);
     else if (refusal !== undefined) cache.remember(increment, refusal, nowSeconds);
@@ -160,7 +160,7 @@ function takenBack(
     if (increment.hits >= 0 || !keeps(increment)) continue;
     if (reply.held?.[index] === true || reply.failures?.has(index) === true) continue;
     const seen = seenAt(reply, index);
-    if (increment.gate.kind.isTakenBack(increment, seen)) (back ??= []).push(increment);
+    if (increment.limiter.kind.isTakenBack(increment, seen)) (back ??= []).push(increment);
   }
   return back;
 }

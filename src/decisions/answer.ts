@@ -163,14 +163,14 @@ function evaluateReply(
   later: number,
   { windows: { second }, options }: BatchContext,
 ): Verdict {
-  const { gate } = increment;
+  const { limiter } = increment;
   const seen = seenOf(increment, reply, hit.increment);
   const isHeld = reply.held?.[hit.increment] === true;
   const outcome = isHeld
-    ? gate.kind.heldOutcome(increment, seen, hit.hits, second)
-    : gate.kind.outcome(increment, seen, hit.hits, later, second);
+    ? limiter.kind.heldOutcome(increment, seen, hit.hits, second)
+    : limiter.kind.outcome(increment, seen, hit.hits, later, second);
   return hit.limit.budget === undefined
-    ? evaluate(hit, gate, outcome, isHeld, options)
+    ? evaluate(hit, limiter, outcome, isHeld, options)
     : evaluateBudget(hit, outcome as BudgetOutcome, isHeld, options);
 }
 

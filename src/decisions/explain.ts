@@ -270,5 +270,5 @@ function isOver(
   readings: readonly CounterReading[],
 ): boolean {
   const reading = readings[increment];
-  return reading !== undefined && reading.count + hits > limit.gate.size;
+  return reading !== undefined && reading.count + hits > limit.limiter.size;
 }

@@ -62,6 +62,6 @@ function wasOpened(hit: DescriptorHit, increment: Increment, batch: BatchContext
   const at = hit.increment;
   if (outage?.errorOf(at) !== undefined || reply.held?.[at] === true) return false;
   const seen = seenOf(increment, reply, at);
-  const outcome = increment.gate.kind.outcome(increment, seen, hit.hits, 0, windows.second);
+  const outcome = increment.limiter.kind.outcome(increment, seen, hit.hits, 0, windows.second);
   return (outcome as BudgetOutcome).reserved >= 0;
 }

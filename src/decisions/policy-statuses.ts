@@ -1,7 +1,7 @@
-import { localGate, policyOf } from '../core/decision/outage';
+import { localLimiter, policyOf } from '../core/decision/outage';
 import type { PolicyHeaderOptions, PolicyStatus } from '../core/decision/policy-headers';
 import type { BudgetOutcome, EntryOutcome } from '../core/budgets/outcome';
-import { burstOf } from '../core/kinds/gate';
+import { burstOf } from '../core/kinds/limiter';
 import { nearLimitThreshold, type Verdict } from '../core/decision/verdict';
 import type { DescriptorStatus } from '../core/model';
 import type { DescriptorHit } from '../core/planning/plan';
@@ -79,7 +79,7 @@ function toPolicyStatus(
     limit: limit.requestsPerUnit,
     period: periodOf(limit),
     periodSeconds: periodSecondsAt(limit, windows.second),
-    burst: burstOf(limit.gate),
+    burst: burstOf(limit.limiter),
     isOver: status.code === 'OVER_LIMIT',
     isShadow: limit.shadowMode,
     isQuota: enforcement === 'quota',
@@ -91,7 +91,7 @@ function toPolicyStatus(
 /** The burst size; while this instance counts alone, that of its share. */
 function sizeOf({ increment, limit }: DescriptorHit, { outage, options }: BatchContext): number {
   const isOwnCount = outage?.errorOf(increment) !== undefined;
-  return (isOwnCount ? localGate(limit.gate, options) : limit.gate).size;
+  return (isOwnCount ? localLimiter(limit.limiter, options) : limit.limiter).size;
 }
 
 /** The counter's figures; an unreachable store may return within a second. */

@@ -104,9 +104,9 @@ export class FigureSheet {
   }
 
   #noteCounter(increment: Increment, seen: Seen): void {
-    const { key, rule, gate, windowEndSeconds } = increment;
+    const { key, rule, limiter, windowEndSeconds } = increment;
     const figures = this.#of(rule);
-    const asked = gate.kind.hitsAsked(seen);
+    const asked = limiter.kind.hitsAsked(seen);
     let isNew = true;
     if (asked !== undefined) {
       figures.after.add(asked);
@@ -115,7 +115,7 @@ export class FigureSheet {
       counts.set(key, asked);
     }
     if (isNew && this.#names.add(counterNameOf(increment))) figures.distinctKeys += 1;
-    if (!rule.shadowMode && gate.kind.isAnyRefused(increment, seen))
+    if (!rule.shadowMode && limiter.kind.isAnyRefused(increment, seen))
       this.#noteLimited(counterNameOf(increment), figures.limit);
   }
 

@@ -1,4 +1,4 @@
-import { isBudgetGate } from '../core/budgets/budget';
+import { isBudgetLimiter } from '../core/budgets/budget';
 import { describeLimit } from '../core/rules/describe-limit';
 import type { Rules } from '../core/rules/rules';
 import type { FigureSheet, RuleFigures } from './figures';
@@ -103,9 +103,10 @@ function toRuleReport(figures: RuleFigures, keysLimited: number) {
 export type RuleReport = ReturnType<typeof toRuleReport>;
 
 function budgetOf({ limit, budget, byLimit }: RuleFigures) {
-  const { gate, budget: limits } = limit;
-  if (limits === undefined || !isBudgetGate(gate)) return { limits: undefined, budget: undefined };
-  const { reserve, blocks } = gate.budget;
+  const { limiter, budget: limits } = limit;
+  if (limits === undefined || !isBudgetLimiter(limiter))
+    return { limits: undefined, budget: undefined };
+  const { reserve, blocks } = limiter.budget;
   const figures = REPORTED.map((figure) => [figure, budget.get(figure) ?? 0] as const);
   return {
     /** For a rule with several limits: the hits that each refused. */

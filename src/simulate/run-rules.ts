@@ -10,7 +10,7 @@ import {
 } from '../core/ports';
 import type { DecisionRecord } from '../core/decision/decision-record';
 import type { BatchStats } from '../core/decision/batch-stats';
-import { isBudgetGate } from '../core/budgets/budget';
+import { isBudgetLimiter } from '../core/budgets/budget';
 import type { BudgetLine, DescriptorStats } from '../core/decision/figures';
 import type { Rules } from '../core/rules/rules';
 import { requestOfTokens } from '../core/rules/secrets';
@@ -113,8 +113,8 @@ export function decidingRule({ decision, rules }: RunOutcome): DescriptorStats |
 }
 
 /** The name of a counter without the start of its window, and without the decoration of a budget's. */
-export function counterNameOf({ key, gate }: Pick<Increment, 'key' | 'gate'>): string {
-  return isBudgetGate(gate)
+export function counterNameOf({ key, limiter }: Pick<Increment, 'key' | 'limiter'>): string {
+  return isBudgetLimiter(limiter)
     ? key.slice(key.indexOf(':') + 1, key.lastIndexOf('~', key.lastIndexOf('}')))
     : key.slice(0, key.lastIndexOf('_'));
 }

@@ -6,7 +6,7 @@ import { encodeBudgetCall } from '../../src/counters/redis/budgets/budget-call';
 import { BUDGET_SCRIPTS } from '../../src/counters/redis/budgets/budget-script';
 import { unpack } from '../../src/counters/redis/message-pack';
 import { callScript } from '../../src/counters/redis/script-call';
-import { budgetEntry, budgetGateOf } from '../support/budget-arbitraries';
+import { budgetEntry, budgetLimiterOf } from '../support/budget-arbitraries';
 import { expectFigure } from '../support/figure';
 import { startRedisServer, type RedisServer } from '../support/redis-server';
 
@@ -17,7 +17,7 @@ const LEASE_MS = 600_000;
 const KEY = '{c:everybody~1}~r';
 const PER_CALL = 2_000;
 
-const GATE = budgetGateOf({
+const GATE = budgetLimiterOf({
   entries: (['window', 'gcra'] as const).map((sort) =>
     budgetEntry({
       sort,
@@ -44,7 +44,7 @@ const ask = (hits: number, id?: string): AskedIncrement => ({
   hits,
   times: 1,
   ttlSeconds: 0,
-  gate: GATE,
+  limiter: GATE,
   reservation: id === undefined ? undefined : { mode: 'reserve', id, saysHits: true },
 });
 

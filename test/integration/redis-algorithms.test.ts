@@ -1,6 +1,6 @@
-import { counterStates, gateOf, type StateGate, LOOKING_NAMES } from '../support/gates';
+import { counterStates, limiterOf, type StateLimiter, LOOKING_NAMES } from '../support/limiters';
 import fc from 'fast-check';
-import { plainGate, type AlgorithmName } from '../../src/core/kinds/kinds';
+import { plainLimiter, type AlgorithmName } from '../../src/core/kinds/kinds';
 import { tickAt } from '../../src/core/kinds/ticks';
 import { outcomeOf } from '../../src/core/kinds/whole';
 import { countAdmitted } from '../../src/core/kinds/whole';
@@ -48,7 +48,7 @@ const call = async (increments: readonly AskedIncrement[], options: CallOptions 
 
 const ask = (
   key: string,
-  algorithm: StateGate | undefined,
+  algorithm: StateLimiter | undefined,
   hits: number | bigint = 1,
   more: Partial<AskedIncrement> = {},
 ): AskedIncrement => ({
@@ -56,7 +56,7 @@ const ask = (
   hits,
   times: 1,
   ttlSeconds: 60,
-  gate: algorithm ?? plainGate(10),
+  limiter: algorithm ?? plainLimiter(10),
   ...more,
 });
 
@@ -64,9 +64,9 @@ const rule = (
   name: AlgorithmName,
   limit: number,
   more: { burst?: number; chargeDenied?: boolean; periodSeconds?: number } = {},
-): StateGate => {
+): StateLimiter => {
   const { burst, chargeDenied = false, periodSeconds = 60 } = more;
-  return gateOf({ name, limit, burst, chargeDenied, periodSeconds });
+  return limiterOf({ name, limit, burst, chargeDenied, periodSeconds });
 };
 
 const gcra = rule('gcra', 60, { burst: 10 });
@@ -79,7 +79,7 @@ const unpackLog = (bytes: Buffer): string =>
 const micros = (seconds: number): number => Math.round(seconds * 1_000) * 1_000;
 
 /** The value under a key as operators see it; null: there is none. */
-const valueOf = async (key: string, { kind }: StateGate): Promise<string | null> => {
+const valueOf = async (key: string, { kind }: StateLimiter): Promise<string | null> => {
   const bytes = await server.client.getBuffer(key);
   return bytes && (kind.lua?.isLog === true ? unpackLog(bytes) : bytes.toString());
 };
@@ -87,11 +87,11 @@ const valueOf = async (key: string, { kind }: StateGate): Promise<string | null>
 /** The value under the key and its time to live are those of the counter in memory. */
 const expectKept = async (
   key: string,
-  gate: StateGate,
+  limiter: StateLimiter,
   counter: AlgorithmCounter,
 ): Promise<void> => {
-  const { kind, periodTicks, tickMicros } = gate;
-  const [value, ttlMs] = await Promise.all([valueOf(key, gate), server.client.pttl(key)]);
+  const { kind, periodTicks, tickMicros } = limiter;
+  const [value, ttlMs] = await Promise.all([valueOf(key, limiter), server.client.pttl(key)]);
   const [used, tick] = counter.stored ?? [];
   if (!kind.hasOwnForm) {
     expect(Number(value ?? 0)).toBe(used ?? 0);
@@ -102,7 +102,7 @@ const expectKept = async (
     return;
   }
   const { previous, ages } = counter;
-  expect(value).toBe(kind.encode(gate, { used, previous, elapsed: 0, ages }, tick));
+  expect(value).toBe(kind.encode(limiter, { used, previous, elapsed: 0, ages }, tick));
   // What is overwritten in place keeps the end that it got there: Redis' clock, which ends it, is not the one given.
   const isInPlace = kind.lua?.own?.inPlace !== undefined;
   const slackMs = isInPlace ? (periodTicks * tickMicros) / 1_000 : 0;
@@ -243,10 +243,13 @@ describe('the script of algorithms', () => {
     expect(second.states.slice(1, 3)).toMatchObject([{ used: 3 }, { used: 3 }]);
     const used = Number((await server.client.get(a))?.split(' ')[0]);
     expect(used).toBe(5 * gcra.periodTicks);
-    const third = await call([ask(b, sliding, 98), ask(d, undefined, 0, { gate: plainGate(20) })], {
-      nowMicros: micros(START),
-      groupEnds: [2],
-    });
+    const third = await call(
+      [ask(b, sliding, 98), ask(d, undefined, 0, { limiter: plainLimiter(20) })],
+      {
+        nowMicros: micros(START),
+        groupEnds: [2],
+      },
+    );
     expect(third.held).toEqual([false, true]);
     expect(third.after[1]).toBe(11);
     expect(await server.client.get(b)).toBe('28333334 0 3');

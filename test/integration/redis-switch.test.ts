@@ -1,4 +1,4 @@
-import { counterStates } from '../support/gates';
+import { counterStates } from '../support/limiters';
 import { createSwitchListener } from '../../src/counters/redis/sentinel/hear-switches';
 import { batch, freshKey, increment } from '../contract/counters.contract';
 import { ask, keyFor, slowRule, usedHits } from '../support/algorithm-increments';

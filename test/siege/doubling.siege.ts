@@ -16,7 +16,7 @@ import { expectFigure } from '../support/figure';
 import { data, hello, ping, request, rst, settings, windowUpdate } from '../support/h2-frames';
 import { rulesOf, SOME_MATCH } from '../support/rules';
 import { decideAll, decideBytes, decideJson, type Way } from './decide-request';
-import { plain } from '../support/gates';
+import { plain } from '../support/limiters';
 
 /**
  * Doubles each dimension of what others send, far beyond the bounds: a bound that somebody raises must not turn a cost

@@ -1,5 +1,5 @@
 import type { Snapshot } from '../../../streams';
-import { isBudgetGate } from '../../core/budgets/budget';
+import { isBudgetLimiter } from '../../core/budgets/budget';
 import { failure, settled, StoreError, type Failure } from '../../core/errors';
 import { ageSeconds, budgetFields } from '../../core/explain/budget-fields';
 import { entryTexts } from '../../core/explain/explain-path';
@@ -81,9 +81,9 @@ export function createCounterAdmin(
     increment: Increment | undefined,
     most: number,
   ): Promise<readonly ShownReservation[]> => {
-    const { gate } = increment ?? {};
-    if (increment === undefined || gate === undefined || !isBudgetGate(gate)) return [];
-    const { reserve } = gate.budget;
+    const { limiter } = increment ?? {};
+    if (increment === undefined || limiter === undefined || !isBudgetLimiter(limiter)) return [];
+    const { reserve } = limiter.budget;
     if (reserve === undefined || listOpen === undefined) return [];
     const listed = await listOpen(increment, most);
     return listed.map(({ id, hits, endsInMs }) => ({
@@ -182,13 +182,13 @@ function faultOfLimit(
 ): string | undefined {
   if (limit === undefined) return undefined;
   const said = `limit is ${JSON.stringify(limit)}`;
-  for (const { gate, rule } of counters) {
+  for (const { limiter, rule } of counters) {
     const { names } = rule.budget ?? {};
-    if (names === undefined || !isBudgetGate(gate))
+    if (names === undefined || !isBudgetLimiter(limiter))
       return `${said}, but the rule ${rule.metric} has no rate_limits: leave it out`;
     const at = names.indexOf(limit);
     if (at === -1) return `${said}, expected one of ${names.join(', ')}`;
-    if (gate.budget.entries[at]?.isSlots === true)
+    if (limiter.budget.entries[at]?.isSlots === true)
       return `${said}, which counts open reservations: reset with "open": true ends them`;
   }
   return undefined;

@@ -55,8 +55,8 @@ function nodesOf({ byValue, wildcards, anyValue }: KeyRules): readonly RuleNode[
 
 function note(limit: RuleLimit | undefined, found: Map<unknown, KeySecond>): void {
   if (limit === undefined || limit.unlimited) return;
-  const { gate, windowAt, unit } = limit;
-  if (gate.keyEnd !== undefined) found.set('now', (now) => now);
+  const { limiter, windowAt, unit } = limit;
+  if (limiter.keyEnd !== undefined) found.set('now', (now) => now);
   else if (windowAt !== undefined) found.set(windowAt, (now) => windowAt(now).startSeconds);
   else found.set(unit, (now) => windowStart(unit, Math.floor(now)));
 }

@@ -1,7 +1,7 @@
 import { settled, StoreError } from '../../core/errors';
-import { isBudgetGate } from '../../core/budgets/budget';
-import { hasOwnForm, unused } from '../../core/kinds/gate';
-import type { CounterState, Gate } from '../../core/kinds/kind';
+import { isBudgetLimiter } from '../../core/budgets/budget';
+import { hasOwnForm, unused } from '../../core/kinds/limiter';
+import type { CounterState, Limiter } from '../../core/kinds/kind';
 import { tickAt } from '../../core/kinds/ticks';
 import type {
   Clock,
@@ -19,12 +19,14 @@ import { lazy } from './lazy';
 
 export function memoryReader(counters: Pick<MemoryCounters, 'read'>, clock: Clock): CounterReader {
   const read = ({ key, rule }: CounterPlace): CounterReading => {
-    const entry = counters.read(key, clock(), rule.gate);
+    const entry = counters.read(key, clock(), rule.limiter);
     const expiresInSeconds = entry && Math.max(0, Math.ceil(entry.ttlSeconds));
     const count = Number(entry?.value ?? 0);
-    const { gate } = rule;
+    const { limiter } = rule;
     // A missing counter of a budget has figures too.
-    const none = isBudgetGate(gate) ? unused(gate, tickAt(clock(), gate.tickMicros)) : undefined;
+    const none = isBudgetLimiter(limiter)
+      ? unused(limiter, tickAt(clock(), limiter.tickMicros))
+      : undefined;
     const { state = none, firstEndMs } = entry ?? {};
     return { count, state, expiresInSeconds, firstEndMs, store: 'memory' };
   };
@@ -35,10 +37,10 @@ export function memoryReader(counters: Pick<MemoryCounters, 'read'>, clock: Cloc
 async function readOwnForm(
   counters: Pick<RedisCounters, 'ask'>,
   key: string,
-  gate: Gate<CounterState>,
+  limiter: Limiter<CounterState>,
   { store }: CounterReading,
 ): Promise<CounterReading> {
-  const read = await settled(() => lazy.redis().readOwnForm(counters, key, gate));
+  const read = await settled(() => lazy.redis().readOwnForm(counters, key, limiter));
   return read instanceof StoreError ? unread(store, read) : { ...read, store };
 }
 
@@ -49,8 +51,8 @@ export function redisReader(counters: Pick<RedisCounters, 'look' | 'ask'>): Coun
       return Promise.all(
         places.map(async ({ key, rule }) => {
           const look = looks.get(key) as CounterReading;
-          const { gate } = rule;
-          return hasOwnForm(gate) ? readOwnForm(counters, key, gate, look) : look;
+          const { limiter } = rule;
+          return hasOwnForm(limiter) ? readOwnForm(counters, key, limiter, look) : look;
         }),
       );
     },

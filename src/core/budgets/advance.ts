@@ -35,10 +35,13 @@ export function unusedBudget(budget: Budget, moment: Moment): BudgetState {
   };
 }
 
-function unusedEntry({ gate, windowAt }: BudgetEntry, { micros, nowSeconds }: Moment): EntryState {
-  const tick = tickOf(micros, gate.tickMicros);
+function unusedEntry(
+  { limiter, windowAt }: BudgetEntry,
+  { micros, nowSeconds }: Moment,
+): EntryState {
+  const tick = tickOf(micros, limiter.tickMicros);
   const endSeconds = windowAt?.(nowSeconds).endSeconds ?? 0;
-  return entryState(gate.kind.ofHits(gate, 0, tick), endSeconds);
+  return entryState(limiter.kind.ofHits(limiter, 0, tick), endSeconds);
 }
 
 /**
@@ -91,23 +94,28 @@ function advanceOwn(
   lapses: readonly Lapse[],
   { micros }: Moment,
 ): EntryState {
-  const { gate } = entry;
-  let tick = tickOf(atMicros, gate.tickMicros);
+  const { limiter } = entry;
+  let tick = tickOf(atMicros, limiter.tickMicros);
   let now: EntryState = state;
   for (const { hits, endMs } of lapses) {
-    const due = Math.max(tick, tickOf(endMs * 1_000, gate.tickMicros));
+    const due = Math.max(tick, tickOf(endMs * 1_000, limiter.tickMicros));
     now = take(entry, step(entry, now, due, due - tick), hits);
     tick = due;
   }
-  const nowTick = tickOf(micros, gate.tickMicros);
+  const nowTick = tickOf(micros, limiter.tickMicros);
   return step(entry, now, nowTick, nowTick - tick);
 }
 
 /** An idle counter is equivalent to an unused one. */
-function step({ gate }: BudgetEntry, state: EntryState, tick: number, ticks: number): EntryState {
-  const now = gate.kind.advance(gate, state, ticks);
+function step(
+  { limiter }: BudgetEntry,
+  state: EntryState,
+  tick: number,
+  ticks: number,
+): EntryState {
+  const now = limiter.kind.advance(limiter, state, ticks);
   const isUnused = now.used === 0 && now.previous === 0;
-  return entryState(isUnused ? gate.kind.ofHits(gate, 0, tick) : now, 0);
+  return entryState(isUnused ? limiter.kind.ofHits(limiter, 0, tick) : now, 0);
 }
 
 /**
@@ -145,13 +153,13 @@ export function isAstrayBudget(budget: Budget, stored: BudgetState, moment: Mome
   if (believedBlocks(budget, stored.blocks, nowMs) !== stored.blocks) return true;
   return budget.entries.some((entry, at) => {
     const state = stored.entries[at] as EntryState;
-    const { gate, isSlots, windowAt } = entry;
+    const { limiter, isSlots, windowAt } = entry;
     if (isSlots) return false;
     if (windowAt !== undefined)
       return state.used > 0 && isAstrayEnd(entry, state, moment.nowSeconds);
-    const { tickMicros } = gate;
+    const { tickMicros } = limiter;
     const ticks = tickOf(moment.micros, tickMicros) - tickOf(stored.atMicros, tickMicros);
-    return gate.kind.isAstray(gate, state, ticks);
+    return limiter.kind.isAstray(limiter, state, ticks);
   });
 }
 

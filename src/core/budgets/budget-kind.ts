@@ -1,11 +1,11 @@
-import type { Asked, BudgetState, Gate, Kind } from '../kinds/kind';
+import type { Asked, BudgetState, Limiter, Kind } from '../kinds/kind';
 import type { EntryState } from '../kinds/state';
 import { WINDOW_RANGE } from '../kinds/window';
 import { isRecalledWhole } from '../kinds/refusal';
 import { countAdmitted } from '../kinds/whole';
 import { advanceBudget, isAstrayBudget, NO_LAPSES, unusedBudget } from './advance';
 import { blockEndMs } from './block';
-import type { Budget, BudgetEntry, BudgetGate } from './budget';
+import type { Budget, BudgetEntry, BudgetLimiter } from './budget';
 import { charge, commit } from './commit';
 import { askOf, blockAt, freeUnits, judge } from './judge';
 import { outcomeOfBudget, type BudgetOutcome } from './outcome';
@@ -17,25 +17,25 @@ import { recordOf, stateOf } from './record';
  */
 export const budgetKind = {
   letter: 'b',
-  words: { name: 'budget', feature: 'rate_limits', ofGate: () => [] },
+  words: { name: 'budget', feature: 'rate_limits', ofLimiter: () => [] },
   serves: () => false,
   range: WINDOW_RANGE,
   hasBurst: false,
   looks: true,
   hasOwnForm: true,
   lua: undefined,
-  ofHits(gate, hits, nowTick) {
-    const { budget, tickMicros } = gate as BudgetGate;
+  ofHits(limiter, hits, nowTick) {
+    const { budget, tickMicros } = limiter as BudgetLimiter;
     return charge(budget, unusedBudget(budget, momentOf(nowTick * tickMicros)), hits);
   },
-  advance(gate, state, ticks) {
-    const { budget, tickMicros } = gate as BudgetGate;
+  advance(limiter, state, ticks) {
+    const { budget, tickMicros } = limiter as BudgetLimiter;
     return advanceBudget(budget, state, NO_LAPSES, momentOf(state.atMicros + ticks * tickMicros));
   },
-  free: (gate, state) => freeHits(gate as BudgetGate, state),
-  take: (gate, state, hits) => charge((gate as BudgetGate).budget, state, hits),
-  ticksUntilReset: (gate, state) => ticksOfLife(gate as BudgetGate, state),
-  ticksUntilFree: (gate, state) => ticksOfLife(gate as BudgetGate, state),
+  free: (limiter, state) => freeHits(limiter as BudgetLimiter, state),
+  take: (limiter, state, hits) => charge((limiter as BudgetLimiter).budget, state, hits),
+  ticksUntilReset: (limiter, state) => ticksOfLife(limiter as BudgetLimiter, state),
+  ticksUntilFree: (limiter, state) => ticksOfLife(limiter as BudgetLimiter, state),
   hitsAsked: () => undefined,
   isAnyRefused: (asked, state) => refuses(asked, state),
   outcome(asked, state, hits, later, second) {
@@ -67,15 +67,15 @@ export const budgetKind = {
     const isRefusing = hasBlocks(asked) ? isShut(budgetOf(asked), after) : refuses(asked, state);
     return isRefusing ? after : 'none';
   },
-  isTakenBack: ({ gate }, state) => freeHits(gate as Gate & BudgetGate, state) < 1,
-  isAstray(gate, state, ticks) {
-    const { budget, tickMicros } = gate as BudgetGate;
+  isTakenBack: ({ limiter }, state) => freeHits(limiter as Limiter & BudgetLimiter, state) < 1,
+  isAstray(limiter, state, ticks) {
+    const { budget, tickMicros } = limiter as BudgetLimiter;
     return isAstrayBudget(budget, state, momentOf(state.atMicros + ticks * tickMicros));
   },
-  ticksOfLife: (gate, state) => ticksOfLife(gate as BudgetGate, state),
-  encode: (gate, state) => recordOf((gate as BudgetGate).budget, state),
-  decode(gate, value, nowTick) {
-    const { budget, tickMicros } = gate as BudgetGate;
+  ticksOfLife: (limiter, state) => ticksOfLife(limiter as BudgetLimiter, state),
+  encode: (limiter, state) => recordOf((limiter as BudgetLimiter).budget, state),
+  decode(limiter, value, nowTick) {
+    const { budget, tickMicros } = limiter as BudgetLimiter;
     return stateOf(budget, value, momentOf(nowTick * tickMicros));
   },
 } as const satisfies Kind<BudgetState>;
@@ -109,15 +109,15 @@ function momentOf(micros: number): { readonly micros: number; readonly nowSecond
   return { micros, nowSeconds: micros / 1_000_000 };
 }
 
-function budgetOf({ gate }: Asked): Budget {
-  return (gate as Gate & BudgetGate).budget;
+function budgetOf({ limiter }: Asked): Budget {
+  return (limiter as Limiter & BudgetLimiter).budget;
 }
 
 function refuses(asked: Asked, state: BudgetState): boolean {
   const budget = budgetOf(asked);
   const hits = Number(asked.hits);
   if (asked.times > 1)
-    return countAdmitted(asked.gate, state, { hits, times: asked.times }) < asked.times;
+    return countAdmitted(asked.limiter, state, { hits, times: asked.times }) < asked.times;
   const ask = askOf(asked, state, hits);
   return judge(budget, ask.hits < 0 ? charge(budget, state, ask.hits) : state, ask).isOver;
 }
@@ -133,13 +133,13 @@ function hasBlocks(asked: Asked): boolean {
 }
 
 /** Hits that every limit admits; negative: a debt, or a block. */
-function freeHits({ budget }: Pick<BudgetGate, 'budget'>, state: BudgetState): number {
+function freeHits({ budget }: Pick<BudgetLimiter, 'budget'>, state: BudgetState): number {
   if (isShut(budget, state)) return -1;
   let least = Infinity;
   for (let at = 0; at < budget.entries.length; at += 1) {
     const entry = budget.entries[at] as BudgetEntry;
     if (entry.isSlots || entry.isResting) continue;
-    least = Math.min(least, Math.floor(freeUnits(entry, state, at) / entry.gate.periodTicks));
+    least = Math.min(least, Math.floor(freeUnits(entry, state, at) / entry.limiter.periodTicks));
   }
   return least;
 }
@@ -162,7 +162,7 @@ function beforeAsk(asked: Asked, state: BudgetState, number: number): BudgetStat
   const hits = Number(asked.hits);
   const admitted = Math.min(
     number - 1,
-    countAdmitted(asked.gate, state, { hits, times: asked.times }),
+    countAdmitted(asked.limiter, state, { hits, times: asked.times }),
   );
   const refused = number - 1 - admitted;
   const charged = charge(budget, state, admitted * hits);
@@ -172,7 +172,7 @@ function beforeAsk(asked: Asked, state: BudgetState, number: number): BudgetStat
   return commit(budget, charged, refusedAll);
 }
 
-function ticksOfLife({ budget, tickMicros }: BudgetGate, state: BudgetState): number {
+function ticksOfLife({ budget, tickMicros }: BudgetLimiter, state: BudgetState): number {
   let micros = 0;
   for (let at = 0; at < budget.entries.length; at += 1) {
     const entry = budget.entries[at] as BudgetEntry;
@@ -183,9 +183,9 @@ function ticksOfLife({ budget, tickMicros }: BudgetGate, state: BudgetState): nu
   return Math.ceil(micros / tickMicros);
 }
 
-function microsOfLife({ gate, windowAt }: BudgetEntry, state: BudgetState, at: number): number {
+function microsOfLife({ limiter, windowAt }: BudgetEntry, state: BudgetState, at: number): number {
   const one = state.entries[at] as EntryState;
   return windowAt === undefined
-    ? gate.kind.ticksOfLife(gate, one) * gate.tickMicros
+    ? limiter.kind.ticksOfLife(limiter, one) * limiter.tickMicros
     : one.endSeconds * 1_000_000 - state.atMicros;
 }

@@ -1,4 +1,4 @@
-import type { BudgetState, CounterState, Gate } from '../kinds/kind';
+import type { BudgetState, CounterState, Limiter } from '../kinds/kind';
 import type { WindowAt } from '../windows/length';
 
 /** A rule whose limits must all admit; it may reserve hits whose number is known later, and may block (budgets.md). */
@@ -15,7 +15,7 @@ export interface Budget {
 }
 
 export interface BudgetEntry {
-  readonly gate: Gate<CounterState>;
+  readonly limiter: Limiter<CounterState>;
   /** Its name in the record of the counter, kept when the limit changes: `g60`, `c:day:1:UTC`. */
   readonly id: string;
   /** For windows, which follow the clock of this process. */
@@ -50,7 +50,7 @@ export interface BlockTerms {
   readonly entry: number;
 }
 
-export interface BudgetGate extends Gate<BudgetState> {
+export interface BudgetLimiter extends Limiter<BudgetState> {
   readonly budget: Budget;
 }
 
@@ -62,8 +62,8 @@ export function isBlockResting(
   return entry !== -1 && entries[entry]?.isResting === true;
 }
 
-export function isBudgetGate(gate: Gate): gate is Gate & BudgetGate {
-  return 'budget' in gate;
+export function isBudgetLimiter(limiter: Limiter): limiter is Limiter & BudgetLimiter {
+  return 'budget' in limiter;
 }
 
 /** Open reservations per counter; further ones are refused. */

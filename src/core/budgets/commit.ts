@@ -56,8 +56,8 @@ export function charge(budget: Budget, state: BudgetState, hits: number): Budget
   return hits === 0 ? state : takeAll(budget, state, hits, false);
 }
 
-export function take({ gate }: BudgetEntry, state: EntryState, hits: number): EntryState {
-  return entryState(gate.kind.take(gate, state, hits), state.endSeconds);
+export function take({ limiter }: BudgetEntry, state: EntryState, hits: number): EntryState {
+  return entryState(limiter.kind.take(limiter, state, hits), state.endSeconds);
 }
 
 /**
@@ -104,7 +104,7 @@ function takeAll(
   for (let at = 0; at < entries.length; at += 1) {
     const entry = entries[at] as BudgetEntry;
     const one = state.entries[at] as EntryState;
-    const isTaken = !entry.isSlots && !entry.isResting && (!isDenied || entry.gate.chargeDenied);
+    const isTaken = !entry.isSlots && !entry.isResting && (!isDenied || entry.limiter.chargeDenied);
     taken[at] = isTaken ? take(entry, one, hits) : one;
   }
   const { atMicros, blocks, held, open, was, lapsed } = state;

@@ -23,9 +23,9 @@ export function entryAt(
 
 /** Units of an entry that are neither used nor reserved; negative: a debt. */
 export function freeUnits(entry: BudgetEntry, state: BudgetState, at: number): number {
-  const { gate, isSlots } = entry;
-  const free = gate.kind.free(gate, entryAt(state, entry, at));
-  return isSlots ? free : free - state.held * gate.periodTicks;
+  const { limiter, isSlots } = entry;
+  const free = limiter.kind.free(limiter, entryAt(state, entry, at));
+  return isSlots ? free : free - state.held * limiter.periodTicks;
 }
 
 /** Whether one limit refuses a charge: it does not fit whole beside used and reserved hits. */
@@ -35,13 +35,13 @@ export function refusesEntry(
   at: number,
   ask: BudgetAsk,
 ): boolean {
-  const { gate, isSlots } = entry;
+  const { limiter, isSlots } = entry;
   const { hits, mode } = ask;
   if (entry.isResting) return false;
   if (isSlots) return mode === 'reserve' && freeUnits(entry, state, at) < 1;
   // Even a zero-hit reservation needs one free hit: it will be charged later.
   const least = mode === 'reserve' ? Math.max(hits, 1) : Math.max(hits, 0);
-  return hits > gate.size || freeUnits(entry, state, at) < least * gate.periodTicks;
+  return hits > limiter.size || freeUnits(entry, state, at) < least * limiter.periodTicks;
 }
 
 /** The decision on one charge. */

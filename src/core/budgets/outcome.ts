@@ -84,7 +84,7 @@ function outcomeOfEntry(
   second: number,
 ): EntryOutcome {
   const { entry, at, after } = place;
-  const { size, periodTicks } = entry.gate;
+  const { size, periodTicks } = entry.limiter;
   if (entry.isResting) return { isOver: false, remaining: size, used: 0, resetSeconds: 0 };
   const remaining = Math.min(
     size,
@@ -97,13 +97,13 @@ function outcomeOfEntry(
 }
 
 function resetSeconds({ entry, at, after }: EntryPlace, second: number): number {
-  const { gate, isSlots, windowAt } = entry;
+  const { limiter, isSlots, windowAt } = entry;
   if (isSlots) return 0;
   const state = entryAt(after, entry, at);
   if (windowAt !== undefined) return Math.max(0, state.endSeconds - second);
   // Reserved hits will be charged: until then they do not become free.
-  const settled = gate.kind.take(gate, state, after.held);
-  return secondsOfTicks(gate.kind.ticksUntilReset(gate, settled), gate.tickMicros);
+  const settled = limiter.kind.take(limiter, state, after.held);
+  return secondsOfTicks(limiter.kind.ticksUntilReset(limiter, settled), limiter.tickMicros);
 }
 
 /**
@@ -111,15 +111,16 @@ function resetSeconds({ entry, at, after }: EntryPlace, second: number): number 
  */
 function waitSeconds(place: EntryPlace, ask: BudgetAsk, second: number): number {
   const { entry, at, after } = place;
-  const { gate, isSlots, windowAt } = entry;
+  const { limiter, isSlots, windowAt } = entry;
   const hits = Math.max(ask.hits, ask.mode === 'reserve' ? 1 : 0);
   const state = entryAt(after, entry, at);
-  const fitsUnheld = hits <= gate.size && gate.kind.free(gate, state) >= hits * gate.periodTicks;
+  const fitsUnheld =
+    hits <= limiter.size && limiter.kind.free(limiter, state) >= hits * limiter.periodTicks;
   if (isSlots || fitsUnheld) return SOON_SECONDS;
-  if (windowAt !== undefined || hits > gate.size)
+  if (windowAt !== undefined || hits > limiter.size)
     return Math.max(SOON_SECONDS, resetSeconds(place, second));
-  const ticks = gate.kind.ticksUntilFree(gate, state, hits);
-  return Math.max(SOON_SECONDS, secondsOfTicks(ticks, gate.tickMicros));
+  const ticks = limiter.kind.ticksUntilFree(limiter, state, hits);
+  return Math.max(SOON_SECONDS, secondsOfTicks(ticks, limiter.tickMicros));
 }
 
 function countBegun(before: BudgetState, after: BudgetState): number {
@@ -197,7 +198,7 @@ function isTighter(
 }
 
 function shareAt({ entries }: Budget, outcomes: readonly EntryOutcome[], at: number): number {
-  const { size } = (entries[at] as BudgetEntry).gate;
+  const { size } = (entries[at] as BudgetEntry).limiter;
   return size === 0 ? 0 : (outcomes[at] as EntryOutcome).remaining / size;
 }
 

@@ -36,12 +36,12 @@ export function partAt(
   state: BudgetState,
   at: number,
 ): string {
-  const { id, gate, isSlots, windowAt } = entries[at] as BudgetEntry;
+  const { id, limiter, isSlots, windowAt } = entries[at] as BudgetEntry;
   const one = state.entries[at] as EntryState;
   const { atMicros } = state;
   if (isSlots) return '';
   if (windowAt !== undefined) return `${id} ${String(one.used)} ${String(one.endSeconds)};`;
-  const figures = gate.kind.encode(gate, one, Math.floor(atMicros / gate.tickMicros));
+  const figures = limiter.kind.encode(limiter, one, Math.floor(atMicros / limiter.tickMicros));
   // An empty log is written too: no other part represents it.
   return `${id} ${figures === '' ? '0' : figures};`;
 }
@@ -94,13 +94,13 @@ function joined(before: string | undefined, figures: readonly string[]): string 
 }
 
 function entryOf(
-  { gate, windowAt }: BudgetEntry,
+  { limiter, windowAt }: BudgetEntry,
   text: string,
   { micros }: Moment,
 ): EntryState | undefined {
   if (windowAt === undefined) {
-    if (text === '') return entryState(gate.kind.ofHits(gate, 0, 0), 0);
-    const state = gate.kind.decode(gate, text, Math.floor(micros / gate.tickMicros));
+    if (text === '') return entryState(limiter.kind.ofHits(limiter, 0, 0), 0);
+    const state = limiter.kind.decode(limiter, text, Math.floor(micros / limiter.tickMicros));
     return state && entryState(state, 0);
   }
   const [used, endSeconds, ...more] = text.split(' ').map(Number);
@@ -110,15 +110,15 @@ function entryOf(
 
 /** The state of a limit whose counter was written by another kind. */
 function inherited(
-  { gate, id, windowAt }: BudgetEntry,
+  { limiter, id, windowAt }: BudgetEntry,
   parts: ReadonlyMap<string, string>,
   { micros }: Moment,
 ): EntryState | undefined {
-  const { heirOf, letter }: Kind<CounterState> = gate.kind;
+  const { heirOf, letter }: Kind<CounterState> = limiter.kind;
   if (heirOf === undefined || windowAt !== undefined) return undefined;
   const text = parts.get(heirOf.letter + id.slice(letter.length));
   if (text === undefined) return undefined;
-  const state = heirOf.decode(gate, text, Math.floor(micros / gate.tickMicros));
+  const state = heirOf.decode(limiter, text, Math.floor(micros / limiter.tickMicros));
   return state && entryState(state, 0);
 }
 

@@ -1,5 +1,5 @@
 import type { BudgetState } from '../kinds/state';
-import type { BudgetEntry, BudgetGate } from './budget';
+import type { BudgetEntry, BudgetLimiter } from './budget';
 import { outcomeOfBudget } from './outcome';
 
 /** Why a single hit is refused, as its answer would say. */
@@ -15,7 +15,7 @@ export interface OneRefused {
  * that this hit itself would begin are not considered.
  */
 export function refusalOfOne(
-  { budget }: Pick<BudgetGate, 'budget'>,
+  { budget }: Pick<BudgetLimiter, 'budget'>,
   state: BudgetState,
   second: number,
 ): OneRefused | undefined {
@@ -24,5 +24,5 @@ export function refusalOfOne(
   const asked = outcomeOfBudget({ ...budget, blocks }, state, { hits: 1, mode }, second);
   if (!asked.isOver) return undefined;
   const { used, resetSeconds, entry } = asked;
-  return { limit: (budget.entries[entry] as BudgetEntry).gate.limit, used, resetSeconds };
+  return { limit: (budget.entries[entry] as BudgetEntry).limiter.limit, used, resetSeconds };
 }

@@ -8,7 +8,7 @@ import type { CounterState, Kind } from '../kinds/kind';
 export const slots = {
   ...fixed,
   letter: 'i',
-  words: { name: 'in_flight', feature: 'algorithm: in_flight', ofGate: () => [] },
+  words: { name: 'in_flight', feature: 'algorithm: in_flight', ofLimiter: () => [] },
   serves: () => false,
   take: (_, state) => state,
 } as const satisfies Kind<CounterState>;

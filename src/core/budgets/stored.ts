@@ -85,21 +85,21 @@ function partsOf({ budget, state, strays }: StoredBudget): readonly Stray[] {
   return [...strays, ...entries, ...blocks];
 }
 
-function endMsOf({ gate, isSlots, windowAt }: BudgetEntry, state: EntryState, atMicros: number) {
+function endMsOf({ limiter, isSlots, windowAt }: BudgetEntry, state: EntryState, atMicros: number) {
   if (isSlots || (state.used === 0 && state.previous === 0)) return 0;
   if (windowAt !== undefined) return state.endSeconds * 1_000;
-  return (atMicros + gate.kind.ticksOfLife(gate, state) * gate.tickMicros) / 1_000;
+  return (atMicros + limiter.kind.ticksOfLife(limiter, state) * limiter.tickMicros) / 1_000;
 }
 
 /** The state of a limit, moved from one moment to another. */
 function entryThen(
-  { gate, isSlots, windowAt }: BudgetEntry,
+  { limiter, isSlots, windowAt }: BudgetEntry,
   part: Stray,
   atMicros: number,
 ): EntryState {
   const state = part.state as EntryState;
   if (isSlots || windowAt !== undefined || part.atMicros === atMicros) return state;
-  const tickOf = (micros: number): number => Math.floor(micros / gate.tickMicros);
+  const tickOf = (micros: number): number => Math.floor(micros / limiter.tickMicros);
   const ticks = tickOf(atMicros) - tickOf(part.atMicros);
-  return entryState(gate.kind.advance(gate, state, ticks), state.endSeconds);
+  return entryState(limiter.kind.advance(limiter, state, ticks), state.endSeconds);
 }

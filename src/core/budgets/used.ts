@@ -31,7 +31,7 @@ interface LimitInUse {
 export function usedOfNearest({ entries }: Budget, state: BudgetState): number {
   const uses = entries.flatMap((entry, at) => {
     if (entry.isResting) return [];
-    const { size, periodTicks } = entry.gate;
+    const { size, periodTicks } = entry.limiter;
     const free = Math.floor(freeUnits(entry, state, at) / periodTicks);
     return [{ isSlots: entry.isSlots, used: size - free, share: free / Math.max(size, 1) }];
   });

@@ -1,7 +1,7 @@
 import { pick, type SubBatch } from '../batches/sub-batch';
-import { isBudgetGate } from '../budgets/budget';
-import { shareOf } from '../kinds/gate';
-import type { Gate } from '../kinds/kind';
+import { isBudgetLimiter } from '../budgets/budget';
+import { shareOf } from '../kinds/limiter';
+import type { Limiter } from '../kinds/kind';
 import type { DescriptorHit, Plan } from '../planning/plan';
 import type { StoreError } from '../errors';
 import type { CounterReply, Increment } from '../ports';
@@ -35,9 +35,9 @@ export function policyOf(
 }
 
 /** The limit of one instance that counts alone. */
-export function localGate(gate: Gate, { failureReplicas = 1 }: OutageOptions): Gate {
-  const share = (one: Gate): Gate => shareOf(one, failureReplicas);
-  return isBudgetGate(gate) ? shareOfBudget(gate, share) : share(gate);
+export function localLimiter(limiter: Limiter, { failureReplicas = 1 }: OutageOptions): Limiter {
+  const share = (one: Limiter): Limiter => shareOf(one, failureReplicas);
+  return isBudgetLimiter(limiter) ? shareOfBudget(limiter, share) : share(limiter);
 }
 
 /** The increments to count in this process; undefined when there are none. */
@@ -60,8 +60,8 @@ export function planLocal(
 
 /** The same increment under this instance's share of the limit. */
 export function toLocal(increment: Increment, options: OutageOptions): Increment {
-  const gate = localGate(increment.gate, options);
-  return { ...increment, limit: gate.limit, gate };
+  const limiter = localLimiter(increment.limiter, options);
+  return { ...increment, limit: limiter.limit, limiter };
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { BudgetOutcome } from '../budgets/outcome';
-import type { Gate, Outcome } from '../kinds/kind';
+import type { Limiter, Outcome } from '../kinds/kind';
 import { nearHits } from '../kinds/whole';
 import type { DescriptorHit } from '../planning/plan';
 import { secondsUntilReset, type Windows } from '../planning/windows';
@@ -56,7 +56,7 @@ export function evaluateUncounted(
   options: Pick<EvaluateOptions, 'quotaMode'>,
 ): Verdict {
   const { limit } = hit;
-  const remaining = isOver ? 0 : limit.gate.size;
+  const remaining = isOver ? 0 : limit.limiter.size;
   const over = isOver ? Math.max(hit.hits, 0) : 0;
   const status = toStatus(limit, isOver, remaining, secondsUntilReset(limit, windows));
   return toVerdict(hit, enforcementOf(limit, options), status, { isOver, over }, 0);
@@ -70,7 +70,7 @@ export function knownOver(verdict: Verdict): Verdict {
 /** Judges one descriptor by the outcome under its limiter. None of the hits of a descriptor that was held back is near. */
 export function evaluate(
   hit: DescriptorHit,
-  { size }: Gate,
+  { size }: Limiter,
   outcome: Outcome,
   isHeld: boolean,
   options: EvaluateOptions,
@@ -104,7 +104,7 @@ export function evaluateBudget(
   const told = hit.limit.budget?.entries[entry] ?? hit.limit;
   const asked = hit.limit.reservation === 'settle' ? { ...hit, hits: 0 } : hit;
   const status = toStatus(told, isOver, remaining, resetSeconds);
-  const near = isHeld ? 0 : nearOf(asked.hits, told.gate.size, outcome, options);
+  const near = isHeld ? 0 : nearOf(asked.hits, told.limiter.size, outcome, options);
   return toVerdict(asked, enforcementOf(hit.limit, options), status, outcome, near);
 }
 

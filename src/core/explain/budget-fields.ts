@@ -1,5 +1,5 @@
 import { msOfBlocks } from '../budgets/block';
-import { isBudgetGate, type ReserveTerms } from '../budgets/budget';
+import { isBudgetLimiter, type ReserveTerms } from '../budgets/budget';
 import { outcomeOfBudget } from '../budgets/outcome';
 import type { BudgetState } from '../kinds/kind';
 import type { CounterReading } from '../ports';
@@ -28,19 +28,19 @@ export interface LimitStanding {
 
 /** Undefined: the counter belongs to a rule without a budget, or could not be read. */
 export function budgetFields(
-  { gate, budget }: RuleLimit,
+  { limiter, budget }: RuleLimit,
   { state, firstEndMs }: Pick<CounterReading, 'state' | 'firstEndMs'>,
   second: number,
 ): BudgetFields | undefined {
-  if (budget === undefined || state === undefined || !isBudgetGate(gate)) return undefined;
+  if (budget === undefined || state === undefined || !isBudgetLimiter(limiter)) return undefined;
   const seen = state as BudgetState;
-  const { entries } = outcomeOfBudget(gate.budget, seen, { hits: 0, mode: 'ask' }, second);
+  const { entries } = outcomeOfBudget(limiter.budget, seen, { hits: 0, mode: 'ask' }, second);
   const limits = entries.flatMap(({ remaining, resetSeconds }, at) =>
     isHolding(budget, at) ? [{ name: budget.names[at] as string, remaining, resetSeconds }] : [],
   );
-  const { reserve } = gate.budget;
+  const { reserve } = limiter.budget;
   const strikes = strikesOf(seen);
-  const blockedSeconds = Math.ceil(msOfBlocks(gate.budget, seen) / 1_000);
+  const blockedSeconds = Math.ceil(msOfBlocks(limiter.budget, seen) / 1_000);
   return {
     limits,
     ...(reserve !== undefined && { held: seen.held, open: seen.open }),

@@ -23,8 +23,8 @@ export function limitFields(
 function rateOf(
   limit: RuleLimit,
 ): Pick<EntryExplanation, 'requestsPerUnit' | 'unit' | 'algorithm'> {
-  const { requestsPerUnit, gate } = limit;
-  return { requestsPerUnit, unit: unitOf(limit), algorithm: gate.kind.words.name };
+  const { requestsPerUnit, limiter } = limit;
+  return { requestsPerUnit, unit: unitOf(limit), algorithm: limiter.kind.words.name };
 }
 
 function entryFields(budget: BudgetLimits): readonly EntryExplanation[] {

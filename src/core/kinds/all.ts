@@ -7,7 +7,7 @@ export function all(
 ): readonly boolean[] | undefined {
   const refusals = run.map((asked, at) => {
     const one = seen[at];
-    return one !== undefined && asked.gate.kind.refuses(asked, one);
+    return one !== undefined && asked.limiter.kind.refuses(asked, one);
   });
   const isAnyRefused = refusals.some((isRefused, at) => isRefused && run[at]?.holdsBack !== false);
   return isAnyRefused ? refusals : undefined;

@@ -20,7 +20,7 @@ function outcomeAt(limit: number, after: number, hits: number, resetSeconds: num
 /** The plain window, which charges every hit: hits above the limit are over, those below it are not. */
 export const count = {
   letter: 'p',
-  words: { name: 'fixed_window', feature: 'algorithm: fixed_window', ofGate: () => [] },
+  words: { name: 'fixed_window', feature: 'algorithm: fixed_window', ofLimiter: () => [] },
   serves: (chargeDenied) => chargeDenied !== false,
   range: WINDOW_RANGE,
   hasBurst: false,
@@ -34,16 +34,17 @@ export const count = {
   ticksUntilReset: nothing,
   ticksUntilFree: nothing,
   hitsAsked: (after) => after,
-  isAnyRefused: ({ gate }, after) => after > gate.limit,
-  outcome: ({ gate, windowEndSeconds }, after, hits, later, second) =>
-    outcomeAt(gate.limit, after - later, hits, windowEndSeconds - second),
-  heldOutcome: ({ gate, windowEndSeconds }, seen, hits, second) =>
-    outcomeAt(gate.limit, seen, hits, windowEndSeconds - second),
+  isAnyRefused: ({ limiter }, after) => after > limiter.limit,
+  outcome: ({ limiter, windowEndSeconds }, after, hits, later, second) =>
+    outcomeAt(limiter.limit, after - later, hits, windowEndSeconds - second),
+  heldOutcome: ({ limiter, windowEndSeconds }, seen, hits, second) =>
+    outcomeAt(limiter.limit, seen, hits, windowEndSeconds - second),
   commit: commitAsks,
   refuses: refusesOne,
   isRecalled: () => true,
-  refusal: ({ gate }, after) => (after > gate.limit ? after : undefined),
-  isTakenBack: ({ gate, hits }, after) => after <= gate.limit && after - Number(hits) > gate.limit,
+  refusal: ({ limiter }, after) => (after > limiter.limit ? after : undefined),
+  isTakenBack: ({ limiter, hits }, after) =>
+    after <= limiter.limit && after - Number(hits) > limiter.limit,
   isAstray: () => false,
   ticksOfLife: nothing,
   encode: (_, seen) => String(seen),

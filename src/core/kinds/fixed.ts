@@ -17,7 +17,7 @@ export const fixed = {
   words: {
     name: 'fixed_window',
     feature: 'charge_denied: false',
-    ofGate: () => ['refused hits are not charged'],
+    ofLimiter: () => ['refused hits are not charged'],
   },
   serves: (chargeDenied) => chargeDenied === false,
   range: WINDOW_RANGE,

@@ -1,5 +1,5 @@
 import { gcraLua } from './gcra.lua';
-import type { CounterState, Gate, Kind } from './kind';
+import type { CounterState, Limiter, Kind } from './kind';
 import { rollingWords, ROLLING_RANGE, numbersIn } from './rolling';
 import { isAstray } from './ticks';
 import { isRecalledWhole, refusalOfWhole } from './refusal';
@@ -51,23 +51,23 @@ export const gcra = {
   refusal: refusalOfWhole,
   isTakenBack: wasFull,
   ticksOfLife: ({ drain }, { used, elapsed }) => Math.ceil(used / drain) - elapsed,
-  isAstray: (gate, { elapsed }, ticks) => isAstray(gate, elapsed + ticks),
+  isAstray: (limiter, { elapsed }, ticks) => isAstray(limiter, elapsed + ticks),
   encode: (_, { used, elapsed }, tick) => `${String(used)} ${String(tick - elapsed)}`,
-  decode(gate, value, nowTick) {
+  decode(limiter, value, nowTick) {
     const [used, tick, ...more] = numbersIn(value);
     if (used === undefined || tick === undefined || more.length > 0) return undefined;
-    return advance(gate, { used, previous: 0, elapsed: 0 }, nowTick - tick);
+    return advance(limiter, { used, previous: 0, elapsed: 0 }, nowTick - tick);
   },
 } as const satisfies Kind<CounterState>;
 
 function advance(
-  gate: Gate<CounterState>,
+  limiter: Limiter<CounterState>,
   { used, previous, elapsed }: CounterState,
   ticks: number,
 ): CounterState {
   const now = elapsed + ticks;
-  if (isAstray(gate, now)) return { used, previous, elapsed: 0 };
+  if (isAstray(limiter, now)) return { used, previous, elapsed: 0 };
   if (now <= 0) return { used, previous, elapsed: now };
   // A product beyond 2^53 is rounded, but never below the usage.
-  return { used: Math.max(0, used - now * gate.drain), previous, elapsed: 0 };
+  return { used: Math.max(0, used - now * limiter.drain), previous, elapsed: 0 };
 }

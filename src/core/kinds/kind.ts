@@ -5,7 +5,7 @@ import type { Ticks } from './ticks';
 export type { BudgetState, CounterState, Seen, State } from './state';
 
 /** A rule's limit, compiled for the arithmetic of its kind. One shape for all kinds, so that the code that reads it stays fast. */
-export interface Gate<S extends Seen = Seen> extends Ticks {
+export interface Limiter<S extends Seen = Seen> extends Ticks {
   readonly kind: Kind<S>;
   /** Hits per period. */
   readonly limit: number;
@@ -31,7 +31,7 @@ export interface Asks {
 /** What one increment does to its counter. */
 export interface Asked {
   /** How it is counted. */
-  readonly gate: Gate;
+  readonly limiter: Limiter;
   /** Hits to add, per charge under a kind that reads first; 0: a read; negative: a refund, never below 0. */
   readonly hits: number | bigint;
   /** Number of equal charges in a row that this increment represents, under a kind that reads first; else 1. */
@@ -88,7 +88,7 @@ export interface KindWords {
   /** The rule field that selects this kind. */
   readonly feature: string;
   /** Properties beyond hits per period, such as the burst. */
-  readonly ofGate: (gate: Gate) => readonly string[];
+  readonly ofLimiter: (limiter: Limiter) => readonly string[];
 }
 
 /**
@@ -118,17 +118,17 @@ export interface Kind<S extends Seen = Seen> {
   readonly lua?: KindLua | undefined;
 
   /** A counter with exactly `hits` in use, and none in the previous window. */
-  ofHits(gate: Gate<S>, hits: number, nowTick: number): S;
+  ofHits(limiter: Limiter<S>, hits: number, nowTick: number): S;
   /** The counter `ticks` later; earlier when negative. A value stored at a tick has `elapsed` 0 at that tick. */
-  advance(gate: Gate<S>, seen: S, ticks: number): S;
+  advance(limiter: Limiter<S>, seen: S, ticks: number): S;
   /** Free units (a hit is as many units as the period has ticks); negative: a debt, or a limit that was lowered. */
-  free(gate: Gate<S>, seen: S): number;
+  free(limiter: Limiter<S>, seen: S): number;
   /** The counter with `hits` more; negative refunds. */
-  take(gate: Gate<S>, seen: S, hits: number): S;
+  take(limiter: Limiter<S>, seen: S, hits: number): S;
   /** Ticks until the counter is idle, or until the window ends. */
-  ticksUntilReset(gate: Gate<S>, seen: S): number;
+  ticksUntilReset(limiter: Limiter<S>, seen: S): number;
   /** Ticks until `hits`, which fit into an unused counter, would be admitted. */
-  ticksUntilFree(gate: Gate<S>, seen: S, hits: number): number;
+  ticksUntilFree(limiter: Limiter<S>, seen: S, hits: number): number;
   /** All hits charged to a window, refused ones too; undefined: unknown. */
   hitsAsked(seen: S): number | undefined;
   /** Whether any charge of an increment is refused, by the store's reading. */
@@ -151,13 +151,13 @@ export interface Kind<S extends Seen = Seen> {
   /** Reads a counter that 1.0.0-rc.1 wrote for a list with one limit, of the kind with this letter; never less than what was used. */
   readonly heirOf?: { readonly letter: string; readonly decode: Kind<S>['decode'] };
   /** Whether a counter that was written `ticks` ago was written by a wrong clock; `advance` mends it. */
-  isAstray(gate: Gate<S>, seen: S, ticks: number): boolean;
+  isAstray(limiter: Limiter<S>, seen: S, ticks: number): boolean;
   /** For records: ticks for which a counter is kept after it was written. */
-  ticksOfLife(gate: Gate<S>, seen: S): number;
+  ticksOfLife(limiter: Limiter<S>, seen: S): number;
   /** A counter's value for operators: whole numbers separated by spaces, for most kinds as a store holds it. */
-  encode(gate: Gate<S>, seen: S, nowTick: number): string;
+  encode(limiter: Limiter<S>, seen: S, nowTick: number): string;
   /** The current reading of a value; undefined: another kind wrote it. */
-  decode(gate: Gate<S>, value: string, nowTick: number): S | undefined;
+  decode(limiter: Limiter<S>, value: string, nowTick: number): S | undefined;
 }
 
 /** A kind of the table: Redis counts with its Lua. */

@@ -1,8 +1,8 @@
 import { count } from './count';
 import { fixed } from './fixed';
-import { limitGate, type GateDefinition } from './gate';
+import { compileLimiter, type LimiterDefinition } from './limiter';
 import { gcra } from './gcra';
-import type { Gate, Kind } from './kind';
+import type { Limiter, Kind } from './kind';
 import { sliding } from './sliding';
 import { slidingLog } from './sliding-log';
 
@@ -30,13 +30,13 @@ export function kindOf({
 }
 
 /** How a rule counts. */
-export function toGate(
-  definition: GateDefinition & { readonly algorithm?: AlgorithmName | undefined },
-): Gate {
-  return limitGate(kindOf(definition), definition);
+export function toLimiter(
+  definition: LimiterDefinition & { readonly algorithm?: AlgorithmName | undefined },
+): Limiter {
+  return compileLimiter(kindOf(definition), definition);
 }
 
 /** The limiter of a plain window. */
-export function plainGate(limit: number): Gate {
-  return limitGate(count, { limit, periodSeconds: 0 });
+export function plainLimiter(limit: number): Limiter {
+  return compileLimiter(count, { limit, periodSeconds: 0 });
 }

@@ -1,4 +1,4 @@
-import type { Asked, CounterState, Gate, Seen, State } from './kind';
+import type { Asked, CounterState, Limiter, Seen, State } from './kind';
 import { tickAt } from './ticks';
 import { afterAsks, countAdmitted } from './whole';
 
@@ -16,30 +16,31 @@ export interface KnownState {
  */
 export function stateRefusing(
   known: KnownState,
-  { gate, hits, times }: Asked,
+  { limiter, hits, times }: Asked,
   nowSeconds: number,
 ): State | undefined {
   if (nowSeconds < known.atSeconds) return undefined;
-  const { tickMicros, kind } = gate as Gate<State>;
+  const { tickMicros, kind } = limiter as Limiter<State>;
   const ticks = tickAt(nowSeconds, tickMicros) - tickAt(known.atSeconds, tickMicros);
-  const state = kind.advance(gate as Gate<State>, known.state, ticks);
-  const admitted = countAdmitted(gate, state, { hits: Number(hits), times });
+  const state = kind.advance(limiter as Limiter<State>, known.state, ticks);
+  const admitted = countAdmitted(limiter, state, { hits: Number(hits), times });
   return admitted === 0 ? state : undefined;
 }
 
 /** The Unix second from which a refused charge would fit. */
 export function refusedUntil(asked: Asked, seen: Seen, nowSeconds: number): number {
-  const { gate, hits, windowEndSeconds } = asked;
-  if (!gate.kind.hasOwnForm) return windowEndSeconds;
+  const { limiter, hits, windowEndSeconds } = asked;
+  if (!limiter.kind.hasOwnForm) return windowEndSeconds;
   const second = Math.ceil(nowSeconds);
   return (
-    second + gate.kind.outcome({ ...asked, times: 1 }, seen, Number(hits), 0, second).resetSeconds
+    second +
+    limiter.kind.outcome({ ...asked, times: 1 }, seen, Number(hits), 0, second).resetSeconds
   );
 }
 
 /** A read is never refused, and a rule that charges refused hits would lose charges. */
-export function isRecalledWhole({ gate, hits }: Asked): boolean {
-  return hits !== 0 && !gate.chargeDenied;
+export function isRecalledWhole({ limiter, hits }: Asked): boolean {
+  return hits !== 0 && !limiter.chargeDenied;
 }
 
 /** See `Kind.refusal`, for charges that are admitted or refused whole. */
@@ -48,10 +49,10 @@ export function refusalOfWhole(
   state: CounterState,
   isHeld: boolean,
 ): CounterState | 'none' | undefined {
-  const gate = asked.gate as Gate<CounterState>;
+  const limiter = asked.limiter as Limiter<CounterState>;
   const { times } = asked;
   const hits = Number(asked.hits);
-  if (isHeld || hits <= 0 || gate.chargeDenied) return undefined;
-  const admitted = countAdmitted(gate, state, { hits, times });
-  return admitted === times ? 'none' : afterAsks(gate, state, hits, times, admitted);
+  if (isHeld || hits <= 0 || limiter.chargeDenied) return undefined;
+  const admitted = countAdmitted(limiter, state, { hits, times });
+  return admitted === times ? 'none' : afterAsks(limiter, state, hits, times, admitted);
 }

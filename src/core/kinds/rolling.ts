@@ -1,4 +1,4 @@
-import type { Gate, KindRange, KindWords } from './kind';
+import type { Limiter, KindRange, KindWords } from './kind';
 
 /** Bounds of kinds that count in ticks; a limit twice as large still counts exactly. */
 export const ROLLING_RANGE: KindRange = {
@@ -8,10 +8,10 @@ export const ROLLING_RANGE: KindRange = {
 };
 
 /** Windows charge refused hits, these kinds do not: only the opposite is mentioned. */
-export function rollingWords<N extends string>(name: N, own: (gate: Gate) => string) {
-  const ofGate = (gate: Gate): readonly string[] =>
-    gate.chargeDenied ? [own(gate), 'refused hits are charged'] : [own(gate)];
-  return { name, feature: `algorithm: ${name}`, ofGate } satisfies KindWords;
+export function rollingWords<N extends string>(name: N, own: (limiter: Limiter) => string) {
+  const ofLimiter = (limiter: Limiter): readonly string[] =>
+    limiter.chargeDenied ? [own(limiter), 'refused hits are charged'] : [own(limiter)];
+  return { name, feature: `algorithm: ${name}`, ofLimiter } satisfies KindWords;
 }
 
 /** The numbers of a value that consists of whole numbers separated by single spaces. */

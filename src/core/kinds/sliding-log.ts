@@ -1,4 +1,4 @@
-import type { CounterState, Gate, Kind } from './kind';
+import type { CounterState, Limiter, Kind } from './kind';
 import { isRecalledWhole, refusalOfWhole } from './refusal';
 import { numbersIn, rollingWords, ROLLING_RANGE } from './rolling';
 import { slidingLogLua } from './sliding-log.lua';
@@ -30,7 +30,7 @@ export const slidingLog = {
   hasOwnForm: true,
   lua: slidingLogLua,
   ofHits: (_, hits) => stateOf(new Array<number>(Math.min(hits, MAX_LOGGED)).fill(0)),
-  advance: (gate, { ages = [] }, ticks) => advance(gate, ages, ticks),
+  advance: (limiter, { ages = [] }, ticks) => advance(limiter, ages, ticks),
   free: ({ size, periodTicks }, { used }) => (size - used) * periodTicks,
   /** A refund removes the newest hits. */
   take(_, { ages = [] }, hits) {
@@ -54,31 +54,31 @@ export const slidingLog = {
   refusal: refusalOfWhole,
   isTakenBack: wasFull,
   ticksOfLife: ticksUntilReset,
-  isAstray: (gate, { ages = [] }, ticks) => isAstray(gate, (ages.at(-1) ?? 0) + ticks),
+  isAstray: (limiter, { ages = [] }, ticks) => isAstray(limiter, (ages.at(-1) ?? 0) + ticks),
   encode: (_, { ages = [] }, nowTick) => ages.map((age) => String(nowTick - age)).join(' '),
-  decode(gate, value, nowTick) {
+  decode(limiter, value, nowTick) {
     if (value === '') return stateOf([]);
     const times = numbersIn(value);
     if (times.length === 0 || times.length > MAX_LOGGED) return undefined;
-    return advance(gate, agesOf(times, nowTick), 0);
+    return advance(limiter, agesOf(times, nowTick), 0);
   },
   heirOf: { letter: 's', decode: decodeWindow },
 } as const satisfies Kind<CounterState>;
 
 /** `window previous used`: the moments of its hits are unknown; the latest possible ones are taken. */
 function decodeWindow(
-  gate: Gate<CounterState>,
+  limiter: Limiter<CounterState>,
   value: string,
   nowTick: number,
 ): CounterState | undefined {
   const [window, previous, used, ...more] = numbersIn(value);
   if (window === undefined || previous === undefined || used === undefined) return undefined;
   if (more.length > 0) return undefined;
-  const since = Math.max(0, nowTick - window * gate.periodTicks);
-  const sinceEnd = Math.max(0, since - gate.periodTicks);
+  const since = Math.max(0, nowTick - window * limiter.periodTicks);
+  const sinceEnd = Math.max(0, since - limiter.periodTicks);
   const before = new Array<number>(Math.min(previous, MAX_LOGGED)).fill(since);
   const own = new Array<number>(Math.min(used, MAX_LOGGED)).fill(sinceEnd);
-  return advance(gate, [...before, ...own].slice(-MAX_LOGGED), 0);
+  return advance(limiter, [...before, ...own].slice(-MAX_LOGGED), 0);
 }
 
 /** The state with hits of these ages in ticks, the oldest first. */
@@ -91,18 +91,25 @@ export function agesOf(times: readonly number[], nowTick: number): readonly numb
   return times.map((time) => nowTick - time);
 }
 
-function ticksUntilReset({ periodTicks }: Gate<CounterState>, { ages = [] }: CounterState): number {
+function ticksUntilReset(
+  { periodTicks }: Limiter<CounterState>,
+  { ages = [] }: CounterState,
+): number {
   const newest = ages.at(-1);
   return newest === undefined ? 0 : periodTicks - newest;
 }
 
 /** Drops hits that are a period old. A hit further in the future than clocks may differ counts as one of now. */
-function advance(gate: Gate<CounterState>, ages: readonly number[], ticks: number): CounterState {
-  const { periodTicks } = gate;
+function advance(
+  limiter: Limiter<CounterState>,
+  ages: readonly number[],
+  ticks: number,
+): CounterState {
+  const { periodTicks } = limiter;
   let gone = 0;
   while (gone < ages.length && (ages[gone] as number) + ticks >= periodTicks) gone += 1;
   const live: number[] = [];
   for (let at = gone; at < ages.length; at += 1) live.push((ages[at] as number) + ticks);
-  if (!isAstray(gate, live.at(-1) ?? 0)) return stateOf(live);
-  return stateOf(live.map((age) => (isAstray(gate, age) ? 0 : age)).sort((a, b) => b - a));
+  if (!isAstray(limiter, live.at(-1) ?? 0)) return stateOf(live);
+  return stateOf(live.map((age) => (isAstray(limiter, age) ? 0 : age)).sort((a, b) => b - a));
 }

@@ -1,5 +1,5 @@
 import { slidingLua } from './sliding.lua';
-import type { CounterState, Gate, Kind } from './kind';
+import type { CounterState, Limiter, Kind } from './kind';
 import { numbersIn, rollingWords, ROLLING_RANGE } from './rolling';
 import { isAstray } from './ticks';
 import { isRecalledWhole, refusalOfWhole } from './refusal';
@@ -59,17 +59,17 @@ export const sliding = {
   refusal: refusalOfWhole,
   isTakenBack: wasFull,
   ticksOfLife: ({ periodTicks }, { elapsed }) => 2 * periodTicks - elapsed,
-  isAstray: (gate, { elapsed }, ticks) => isAstray(gate, elapsed + ticks),
+  isAstray: (limiter, { elapsed }, ticks) => isAstray(limiter, elapsed + ticks),
   encode({ periodTicks }, { used, previous, elapsed }, tick) {
     const window = Math.floor((tick - elapsed) / periodTicks);
     return `${String(window)} ${String(previous)} ${String(used)}`;
   },
-  decode(gate, value, nowTick) {
+  decode(limiter, value, nowTick) {
     const [window, previous, used, ...more] = numbersIn(value);
     if (window === undefined || previous === undefined || used === undefined) return undefined;
     if (more.length > 0) return undefined;
     const stored = { used, previous, elapsed: 0 };
-    return advance(gate, stored, nowTick - window * gate.periodTicks);
+    return advance(limiter, stored, nowTick - window * limiter.periodTicks);
   },
 } as const satisfies Kind<CounterState>;
 
@@ -79,14 +79,14 @@ function ticksUntilFaded(room: number, previous: number, periodTicks: number): n
 }
 
 function advance(
-  gate: Gate<CounterState>,
+  limiter: Limiter<CounterState>,
   { used, previous, elapsed }: CounterState,
   ticks: number,
 ): CounterState {
-  const { periodTicks } = gate;
+  const { periodTicks } = limiter;
   const now = elapsed + ticks;
   // A window from a wrong clock becomes the current one.
-  if (isAstray(gate, now)) {
+  if (isAstray(limiter, now)) {
     const since = ((now % periodTicks) + periodTicks) % periodTicks;
     return { used, previous, elapsed: since };
   }

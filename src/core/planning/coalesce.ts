@@ -8,7 +8,7 @@ type Growing = { -readonly [K in keyof Increment]: Increment[K] };
 
 /** The identity of a counter, and its limit. */
 export type Countable = Pick<Match, 'template' | 'values'> & {
-  readonly limit: Pick<RuleLimit, 'requestsPerUnit' | 'gate' | 'reservation'>;
+  readonly limit: Pick<RuleLimit, 'requestsPerUnit' | 'limiter' | 'reservation'>;
 };
 
 /** The increment that counts a descriptor. */
@@ -88,7 +88,7 @@ export class Coalescer {
   merge({ template, values, limit }: Countable, hits: number | bigint): number {
     if (this.#joined !== undefined)
       return this.#join(this.#joined, { template, values, limit }, hits);
-    if (this.#separate || limit.gate.isAlone || values.length > MAX_MERGED_LENGTH)
+    if (this.#separate || limit.limiter.isAlone || values.length > MAX_MERGED_LENGTH)
       return NOT_MERGED;
     const counters = this.#countersOf(template);
     if (typeof hits === 'bigint' || hits < 0) {
@@ -113,7 +113,7 @@ export class Coalescer {
     const index = counters.get(values);
     const increment = this.increments[index];
     const sum = Number(increment?.hits ?? 0) + hits;
-    if (increment?.gate !== limit.gate || sum > Number.MAX_SAFE_INTEGER) {
+    if (increment?.limiter !== limit.limiter || sum > Number.MAX_SAFE_INTEGER) {
       counters.set(values, this.increments.length);
       return NOT_MERGED;
     }
@@ -152,7 +152,7 @@ export class Coalescer {
 
   #grow(index: number, by: number): boolean {
     const increment = this.increments[index] as Growing;
-    if (increment.gate.kind.looks) return repeat(increment, by);
+    if (increment.limiter.kind.looks) return repeat(increment, by);
     const sum = (increment.hits as number) + by;
     if (sum > Number.MAX_SAFE_INTEGER) return false;
     increment.hits = sum;

@@ -1,4 +1,4 @@
-import { isBudgetGate, MAX_SUM } from '../budgets/budget';
+import { isBudgetLimiter, MAX_SUM } from '../budgets/budget';
 import type { Reservation } from '../kinds/kind';
 import type { DecisionRequest, RequestDescriptor } from '../model';
 import type { Increment } from '../ports';
@@ -18,7 +18,7 @@ export function faultOfBudgets(
   matches: readonly (Match | undefined)[],
 ): string | undefined {
   for (const [at, match] of matches.entries()) {
-    if (match === undefined || !isBudgetGate(match.limit.gate)) continue;
+    if (match === undefined || !isBudgetLimiter(match.limit.limiter)) continue;
     const fault = faultOf(match, hitsOf(request, request.descriptors[at] as RequestDescriptor));
     if (fault !== undefined) return fault;
   }
@@ -65,9 +65,9 @@ export function budgetIncrement(
   const { rules, windows, options } = planning;
   const shown = rules.secrets && redactedPath(match, rules.secrets, windows.second);
   const name = counterName(template, shown ?? entries);
-  const { gate } = limit;
+  const { limiter } = limit;
   return {
-    key: `${options.keyPrefix}{c:${name}~${String(limit.domain.length)}}${String(gate.keyEnd)}`,
+    key: `${options.keyPrefix}{c:${name}~${String(limit.domain.length)}}${String(limiter.keyEnd)}`,
     // Reservations refund nothing.
     hits: reservation === undefined ? hits : Math.max(0, hits),
     limit: limit.requestsPerUnit,
@@ -76,7 +76,7 @@ export function budgetIncrement(
     rule: limit,
     entries,
     shown,
-    gate,
+    limiter,
     times: 1,
     reservation,
     holdsBack: planning.runs.holdsBack(limit),

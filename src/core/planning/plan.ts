@@ -186,7 +186,7 @@ function incrementFor(
   const { limit, template, entries } = match;
   if (limit.budget !== undefined)
     return budgetIncrement(match, Number(hits), reservationOf(match, descriptor), planning);
-  if (limit.gate.keyEnd !== undefined || limit.windowAt !== undefined)
+  if (limit.limiter.keyEnd !== undefined || limit.windowAt !== undefined)
     return uncommonIncrement(match, hits, planning);
   const { rules, windows, options, random } = planning;
   const { keyEnd, startSeconds, endSeconds } = windows[limit.unit];
@@ -200,7 +200,7 @@ function incrementFor(
     rule: limit,
     entries,
     shown,
-    gate: limit.gate,
+    limiter: limit.limiter,
     times: 1,
     reservation: undefined,
     holdsBack: planning.runs.holdsBack(limit),
@@ -211,9 +211,9 @@ function incrementFor(
 function uncommonIncrement(match: Match, hits: number | bigint, planning: Planning): Increment {
   const { rules, windows, options, random } = planning;
   const { limit, template, entries } = match;
-  const { gate, requestsPerUnit, periodSeconds } = limit;
+  const { limiter, requestsPerUnit, periodSeconds } = limit;
   const { keyEnd, startSeconds, endSeconds } = windowOf(limit, windows);
-  const ownEnd = gate.keyEnd;
+  const ownEnd = limiter.keyEnd;
   // Records expire at different times: they need no jitter.
   const jitter = ownEnd === undefined ? Math.floor(random() * options.ttlJitterSeconds) : 0;
   // A counter keeps its name to the end of its window. A record has no window and gets the tokens of now.
@@ -232,7 +232,7 @@ function uncommonIncrement(match: Match, hits: number | bigint, planning: Planni
     rule: limit,
     entries,
     shown,
-    gate,
+    limiter,
     times: 1,
     reservation: undefined,
     holdsBack: planning.runs.holdsBack(limit),

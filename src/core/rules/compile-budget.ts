@@ -1,8 +1,14 @@
 import { budgetKind } from '../budgets/budget-kind';
-import type { BlockTerms, Budget, BudgetEntry, BudgetGate, ReserveTerms } from '../budgets/budget';
+import type {
+  BlockTerms,
+  Budget,
+  BudgetEntry,
+  BudgetLimiter,
+  ReserveTerms,
+} from '../budgets/budget';
 import { slots } from '../budgets/slots';
-import { limitGate } from '../kinds/gate';
-import type { CounterState, Gate } from '../kinds/kind';
+import { compileLimiter } from '../kinds/limiter';
+import type { CounterState, Limiter } from '../kinds/kind';
 import { kindOf } from '../kinds/kinds';
 import type { CalendarPeriod } from '../windows/calendar';
 import { keepWindow, windowOfLength } from '../windows/length';
@@ -27,12 +33,15 @@ export interface BudgetSource extends BudgetDefinition {
 const MAX_KEPT = 256;
 
 /** The limiter of one limit of a budget: refused hits are charged only where the limit asks for it. */
-export function entryGate(limit: LimitDefinition, { seconds = 0 }: Period): Gate<CounterState> {
+export function entryLimiter(
+  limit: LimitDefinition,
+  { seconds = 0 }: Period,
+): Limiter<CounterState> {
   const { requestsPerUnit, burst, chargeDenied = false } = limit;
   const definition = { limit: requestsPerUnit, burst, chargeDenied, periodSeconds: seconds };
-  if (limit.isInFlight === true) return limitGate(slots, definition) as Gate<CounterState>;
+  if (limit.isInFlight === true) return compileLimiter(slots, definition) as Limiter<CounterState>;
   const kind = kindOf({ ...limit, limit: requestsPerUnit, chargeDenied: false });
-  return limitGate(kind, definition) as Gate<CounterState>;
+  return compileLimiter(kind, definition) as Limiter<CounterState>;
 }
 
 /** The limit of a rule with a budget; `entries` are its single limits. */
@@ -49,7 +58,7 @@ export function withBudget(entries: readonly RuleLimit[], source: BudgetSource):
       replaces: [...new Set(left.flatMap(({ replaces }) => replaces))],
       limitsFrom: undefined,
       ofRule: chosen === entries ? undefined : own,
-      gate: budgetGate(toBudget({ entries, chosen }, source)),
+      limiter: budgetLimiter(toBudget({ entries, chosen }, source)),
       budget: { entries: entries.map((one, at) => chosen[at] ?? one), chosen, names, withEntries },
     };
   };
@@ -73,8 +82,8 @@ function longestOf(limits: readonly RuleLimit[]): RuleLimit | undefined {
 }
 
 /** The length of a limit's period in seconds; for a calendar the usual one. Slots have none. */
-function lengthOf({ gate, periodSeconds, windowAt }: RuleLimit): number {
-  if (gate.kind === slots) return 0;
+function lengthOf({ limiter, periodSeconds, windowAt }: RuleLimit): number {
+  if (limiter.kind === slots) return 0;
   if (periodSeconds !== undefined) return periodSeconds;
   const { startSeconds = 0, endSeconds = 0 } = windowAt?.(0) ?? {};
   return endSeconds - startSeconds;
@@ -124,13 +133,13 @@ function toReserve(
 
 function toEntry(limit: RuleLimit, isResting: boolean): BudgetEntry {
   const { windowAt, periodSeconds = 0, calendar } = limit;
-  const gate = limit.gate as Gate<CounterState>;
-  const { kind } = gate;
+  const limiter = limit.limiter as Limiter<CounterState>;
+  const { kind } = limiter;
   const isSlots = kind === slots;
   const isAligned = !isSlots && !kind.hasOwnForm;
   const length = lengthOf(limit);
   return {
-    gate,
+    limiter,
     id:
       calendar === undefined
         ? kind.letter + String(periodSeconds)
@@ -148,16 +157,16 @@ function toEntry(limit: RuleLimit, isResting: boolean): BudgetEntry {
 /** Milliseconds: the unit of leases and blocks. */
 const TICK_MICROS = 1_000;
 
-function budgetGate(budget: Budget): BudgetGate {
+function budgetLimiter(budget: Budget): BudgetLimiter {
   const awake = budget.entries.filter(({ isResting }) => !isResting);
   const counted = awake.filter(({ isSlots }) => !isSlots);
   const limiting = counted.length === 0 ? awake : counted;
   return {
     kind: budgetKind,
-    limit: Math.min(...limiting.map(({ gate }) => gate.limit)),
-    size: Math.min(...limiting.map(({ gate }) => gate.size)),
+    limit: Math.min(...limiting.map(({ limiter }) => limiter.limit)),
+    size: Math.min(...limiting.map(({ limiter }) => limiter.size)),
     drain: 1,
-    chargeDenied: awake.some(({ gate }) => gate.chargeDenied),
+    chargeDenied: awake.some(({ limiter }) => limiter.chargeDenied),
     keyEnd: budget.reserve === undefined ? '~c' : '~r',
     tickMicros: TICK_MICROS,
     periodTicks: 1,
@@ -167,10 +176,13 @@ function budgetGate(budget: Budget): BudgetGate {
 }
 
 /** The share of one instance, while several count alone. */
-export function shareOfBudget({ budget }: BudgetGate, shareOf: (gate: Gate) => Gate): BudgetGate {
+export function shareOfBudget(
+  { budget }: BudgetLimiter,
+  shareOf: (limiter: Limiter) => Limiter,
+): BudgetLimiter {
   const entries = budget.entries.map((entry) => ({
     ...entry,
-    gate: shareOf(entry.gate) as Gate<CounterState>,
+    limiter: shareOf(entry.limiter) as Limiter<CounterState>,
   }));
-  return budgetGate({ ...budget, entries });
+  return budgetLimiter({ ...budget, entries });
 }

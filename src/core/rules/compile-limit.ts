@@ -1,8 +1,8 @@
 import { MAX_OPEN } from '../budgets/budget';
-import { kindOf, plainGate, toGate } from '../kinds/kinds';
-import type { Gate } from '../kinds/kind';
+import { kindOf, plainLimiter, toLimiter } from '../kinds/kinds';
+import type { Limiter } from '../kinds/kind';
 import type { CurrentLimit } from '../model';
-import { entryGate, withBudget } from './compile-budget';
+import { entryLimiter, withBudget } from './compile-budget';
 import type { LimitDefinition, RuleDefinition } from './definition';
 import type { Period } from './period';
 import type { RuleLimit, LimitsFromRule, ValueLimit } from './rules';
@@ -42,13 +42,18 @@ export function compileLimit(
   const { limit, budget } = rule;
   if (limit === undefined) return undefined;
   if (budget === undefined) {
-    return compileOne(place, rule, inScope(limit, place, maker), { maker, gateOf });
+    return compileOne(place, rule, inScope(limit, place, maker), { maker, limiterOf });
   }
   const isShadow = rule.shadowMode || maker.shadowMode === true;
   const isForced = isShadow || rule.quotaMode || maker.quotaMode === true;
   const isPerSecond = areAllPerSecond(budget.limits, maker);
   const entries = budget.limits.map((one) =>
-    compileOne(place, rule, { ...one, leased: false }, { maker, gateOf: entryGate, isPerSecond }),
+    compileOne(
+      place,
+      rule,
+      { ...one, leased: false },
+      { maker, limiterOf: entryLimiter, isPerSecond },
+    ),
   );
   return withBudget(entries, { ...budget, isForced, isShadow });
 }
@@ -78,18 +83,18 @@ interface CompileOne {
   readonly maker: LimitMaker;
   /** See `RuleLimit`: decided for all limits of a list at once. */
   readonly isPerSecond?: boolean;
-  readonly gateOf: (limit: LimitDefinition, period: Period) => Gate;
+  readonly limiterOf: (limit: LimitDefinition, period: Period) => Limiter;
 }
 
 function compileOne(
   { domain, metric }: LimitScope,
   rule: RuleDefinition,
   limit: LimitDefinition,
-  { maker, gateOf: gateFor, isPerSecond: listIsPerSecond }: CompileOne,
+  { maker, limiterOf: limiterFor, isPerSecond: listIsPerSecond }: CompileOne,
 ): RuleLimit {
   const period = limit.isInFlight === true ? NO_PERIOD : maker.periodOf(limit);
   const isPerSecond = listIsPerSecond ?? isOneSecond(period);
-  const gate = limit.unlimited ? plainGate(limit.requestsPerUnit) : gateFor(limit, period);
+  const limiter = limit.unlimited ? plainLimiter(limit.requestsPerUnit) : limiterFor(limit, period);
   const plain: RuleLimit = {
     current: currentLimit(limit, period, maker),
     requestsPerUnit: limit.requestsPerUnit,
@@ -104,7 +109,7 @@ function compileOne(
     onStoreError: rule.onStoreError,
     metric,
     domain,
-    gate,
+    limiter,
     isPerSecond,
     windowAt: period.windowAt,
     periodSeconds: period.seconds,
@@ -114,7 +119,7 @@ function compileOne(
     budget: undefined,
     reservation: undefined,
     // Other kinds do not sum hits, so none can be charged in advance.
-    isLeased: limit.leased === true && !limit.unlimited && !gate.kind.looks,
+    isLeased: limit.leased === true && !limit.unlimited && !limiter.kind.looks,
   };
   if (limit.limitsFrom === undefined) return plain;
   return withLimitsFrom(plain, {
@@ -122,7 +127,7 @@ function compileOne(
     isPerSecond,
     maxLimit: limit.isInFlight === true ? MAX_OPEN : kindOf(limit).range.maxLimit,
     field: rule.shareThreshold ? rule.value : undefined,
-    gateOf: (requestsPerUnit) => gateFor({ ...limit, requestsPerUnit }, period),
+    limiterOf: (requestsPerUnit) => limiterFor({ ...limit, requestsPerUnit }, period),
   });
 }
 
@@ -149,12 +154,12 @@ function currentLimit(
     : { requestsPerUnit, unit: 'UNKNOWN', name, unitMultiplier: undefined };
 }
 
-function gateOf(
+function limiterOf(
   { requestsPerUnit, algorithm, burst, chargeDenied }: LimitDefinition,
   { seconds = 0 }: Period,
-): Gate {
+): Limiter {
   // Only windows, whose counters need no clock, may follow a calendar.
-  return toGate({
+  return toLimiter({
     algorithm,
     burst,
     chargeDenied,
@@ -169,19 +174,19 @@ interface LimitsFromSource extends Pick<
   'key' | 'refreshMs' | 'isPerSecond' | 'maxLimit' | 'field'
 > {
   /** The limiter of the rule for this limit. */
-  readonly gateOf: (requestsPerUnit: number) => Gate;
+  readonly limiterOf: (requestsPerUnit: number) => Limiter;
 }
 
 /** Values of one rule with limits of their own usually share few limits: plans. */
 const MAX_KEPT_LIMITS = 256;
 
 /** The limit of a rule with `limits_from`. */
-function withLimitsFrom(plain: RuleLimit, { gateOf, ...source }: LimitsFromSource): RuleLimit {
+function withLimitsFrom(plain: RuleLimit, { limiterOf, ...source }: LimitsFromSource): RuleLimit {
   const kept = new Map<ValueLimit, RuleLimit>();
   const make = (said: ValueLimit): RuleLimit => {
     if (said === 'unlimited') return { ...plain, unlimited: true, ofRule: own };
     const current = { ...plain.current, requestsPerUnit: said };
-    return { ...plain, requestsPerUnit: said, current, gate: gateOf(said), ofRule: own };
+    return { ...plain, requestsPerUnit: said, current, limiter: limiterOf(said), ofRule: own };
   };
   const limitFor = (said: ValueLimit): RuleLimit => {
     const known = kept.get(said);

@@ -1,4 +1,4 @@
-import { isBudgetGate, type BlockTerms, type Budget } from '../budgets/budget';
+import { isBudgetLimiter, type BlockTerms, type Budget } from '../budgets/budget';
 import { toUnitCount } from '../windows/length';
 import { isHolding, type RuleLimit } from './rules';
 
@@ -13,15 +13,15 @@ export interface EntryText {
  * 3 refusals`. `textOf` words one limit.
  */
 export function describeBudget(
-  { gate, budget }: Pick<RuleLimit, 'gate' | 'budget'>,
+  { limiter, budget }: Pick<RuleLimit, 'limiter' | 'budget'>,
   textOf: (limit: RuleLimit) => EntryText,
 ): string {
-  if (!isBudgetGate(gate) || budget === undefined) return '';
-  const { blocks, reserve } = gate.budget;
+  if (!isBudgetLimiter(limiter) || budget === undefined) return '';
+  const { blocks, reserve } = limiter.budget;
   const entries = budget.entries.flatMap((entry, at) => {
     if (!isHolding(budget, at)) return [];
     const { rate, more } = textOf(entry);
-    return [{ rate, more: [...more, ...blockTexts(gate.budget, at)] }];
+    return [{ rate, more: [...more, ...blockTexts(limiter.budget, at)] }];
   });
   const [sole] = entries;
   const rates =
@@ -33,7 +33,7 @@ export function describeBudget(
   return [
     ...rates,
     ...(lease === undefined ? [] : [reserve?.isReleased ? `${lease}, released unsettled` : lease]),
-    ...ofRule.map((block) => blockText(block, longestOf(gate.budget))),
+    ...ofRule.map((block) => blockText(block, longestOf(limiter.budget))),
   ].join(', ');
 }
 

@@ -53,9 +53,9 @@ function countedUnit({ unit, count }: UnitCount): string {
 }
 
 /** Whether a limit is only hits per unit, as in every rule file of today. */
-export function isPlain({ gate, windowAt, limitsFrom, budget }: RuleLimit): boolean {
+export function isPlain({ limiter, windowAt, limitsFrom, budget }: RuleLimit): boolean {
   const isSaid = windowAt !== undefined || limitsFrom !== undefined || budget !== undefined;
-  return !isSaid && gate.kind.words.ofGate(gate).length === 0;
+  return !isSaid && limiter.kind.words.ofLimiter(limiter).length === 0;
 }
 
 /** A limit in words: `600 per 5 minutes, bursts of 20`. */
@@ -75,10 +75,12 @@ export function describeEntry(limit: RuleLimit): string {
 
 /** One of the limits of a rule, which do not charge refused hits by default. */
 function entryText(limit: RuleLimit): EntryText {
-  const { gate, requestsPerUnit } = limit;
+  const { limiter, requestsPerUnit } = limit;
   const number = requestsPerUnit.toLocaleString('en');
-  const isCount = !gate.kind.hasOwnForm;
-  const counting = isCount ? chargedText(gate.chargeDenied) : gate.kind.words.ofGate(gate);
+  const isCount = !limiter.kind.hasOwnForm;
+  const counting = isCount
+    ? chargedText(limiter.chargeDenied)
+    : limiter.kind.words.ofLimiter(limiter);
   const more = [...counting, ...sourceText(limit)];
   const rate = isInFlight(limit) ? `at most ${number}` : number;
   return { rate: `${rate} ${rateWords(limit)}`, more };
@@ -119,8 +121,8 @@ export function zoneDataText(limit: RuleLimit): string | undefined {
   return origins.length === 0 ? undefined : [...new Set(origins)].join(' and ');
 }
 
-function countingText({ gate, limitsFrom }: RuleLimit): readonly string[] {
-  return [...gate.kind.words.ofGate(gate), ...sourceText({ limitsFrom })];
+function countingText({ limiter, limitsFrom }: RuleLimit): readonly string[] {
+  return [...limiter.kind.words.ofLimiter(limiter), ...sourceText({ limitsFrom })];
 }
 
 function sourceText({ limitsFrom }: Pick<RuleLimit, 'limitsFrom'>): readonly string[] {

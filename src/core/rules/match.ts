@@ -1,4 +1,4 @@
-import { plainGate } from '../kinds/kinds';
+import { plainLimiter } from '../kinds/kinds';
 import type { Entry, RequestDescriptor } from '../model';
 import { UNIT_SECONDS, unitOfNumber, type Unit } from '../units';
 import { joinValues, type KeyTemplate } from './key-template';
@@ -184,7 +184,7 @@ function matchOverride(rules: DomainRules, descriptor: RequestDescriptor): Match
     onStoreError: undefined,
     metric,
     domain: rules.domain,
-    gate: plainGate(requestsPerUnit),
+    limiter: plainLimiter(requestsPerUnit),
     isPerSecond: unit === 'SECOND',
     windowAt: undefined,
     periodSeconds: UNIT_SECONDS[unit],

@@ -1,5 +1,5 @@
-import { isBudgetGate, type BudgetGate } from '../budgets/budget';
-import type { Gate } from '../kinds/kind';
+import { isBudgetLimiter, type BudgetLimiter } from '../budgets/budget';
+import type { Limiter } from '../kinds/kind';
 import type { BudgetLimits, RuleLimit, RuleNode } from './rules';
 
 /**
@@ -9,14 +9,14 @@ import type { BudgetLimits, RuleLimit, RuleNode } from './rules';
 export function reservationNodes(above: RuleNode): ReadonlyMap<string, RuleNode> {
   const { limit } = above;
   const nodes = new Map<string, RuleNode>();
-  if (limit === undefined || !hasReservations(limit.gate)) return nodes;
+  if (limit === undefined || !hasReservations(limit.limiter)) return nodes;
   for (const key of ['reserve', 'settle'] as const) nodes.set(key, nodeBelow(above, limit, key));
   return nodes;
 }
 
 /** Whether the counters of a rule may reserve hits. */
-export function hasReservations(gate: Gate): gate is Gate & BudgetGate {
-  return isBudgetGate(gate) && gate.budget.reserve !== undefined;
+export function hasReservations(limiter: Limiter): limiter is Limiter & BudgetLimiter {
+  return isBudgetLimiter(limiter) && limiter.budget.reserve !== undefined;
 }
 
 function nodeBelow(above: RuleNode, limit: RuleLimit, key: 'reserve' | 'settle'): RuleNode {

@@ -1,5 +1,5 @@
 import type { CurrentLimit, JsonObject } from '../model';
-import type { Gate } from '../kinds/kind';
+import type { Limiter } from '../kinds/kind';
 import type { Unit } from '../units';
 import type { CalendarPeriod } from '../windows/calendar';
 import type { WindowAt } from '../windows/length';
@@ -28,7 +28,7 @@ export interface RuleLimit {
   readonly metric: string;
   readonly domain: string;
   /** How it is counted. */
-  readonly gate: Gate;
+  readonly limiter: Limiter;
   /** Its counters are in the store for per-second limits, if there is one; for several limits the longest decides. */
   readonly isPerSecond: boolean;
   /** For windows that are not one unit long, and for calendar periods; undefined: the window of `unit`. */

@@ -5,7 +5,7 @@ import {
   unusedBudget,
   type Moment,
 } from '../../core/budgets/advance';
-import { MAX_LAPSES, type Budget, type BudgetGate } from '../../core/budgets/budget';
+import { MAX_LAPSES, type Budget, type BudgetLimiter } from '../../core/budgets/budget';
 import { charge } from '../../core/budgets/commit';
 import { refusalOfOne } from '../../core/budgets/refusing';
 import { changedState } from '../../core/budgets/states';
@@ -52,37 +52,37 @@ export class BudgetCounters {
   }
 
   /** A counter's current state, with its leases expired. */
-  look(increment: Increment, { budget }: BudgetGate, nowSeconds: number): BudgetState {
+  look(increment: Increment, { budget }: BudgetLimiter, nowSeconds: number): BudgetState {
     const counter = this.kept.counters.find(toKeptKey(increment.key));
     const moment = momentAt(nowSeconds);
     return this.#find(counter, budget, moment, increment.reservation).state;
   }
 
   /** The counter before the increment's charges; undefined: no room for it or its reservation, nothing was changed. */
-  apply(increment: Increment, gate: BudgetGate, nowSeconds: number): BudgetState | undefined {
+  apply(increment: Increment, limiter: BudgetLimiter, nowSeconds: number): BudgetState | undefined {
     const { reservation } = increment;
     const key = toKeptKey(increment.key);
     const known = this.kept.counters.find(key);
     const moment = momentAt(nowSeconds);
-    const found = this.#find(known, gate.budget, moment, reservation);
+    const found = this.#find(known, limiter.budget, moment, reservation);
     const { state } = found;
-    const after = gate.kind.commit(increment, state) ?? state;
+    const after = limiter.kind.commit(increment, state) ?? state;
     if (after === state && !isToWrite(known, found, moment)) {
       if (known !== undefined) this.kept.meet(known, reservation, false);
       return state;
     }
     const opened = after.open > state.open ? reservation?.id : undefined;
-    const counter = this.kept.holdRoom(known, key, gate, opened);
+    const counter = this.kept.holdRoom(known, key, limiter, opened);
     if (counter === undefined) return undefined;
-    this.#write(counter, gate, found, moment);
+    this.#write(counter, limiter, found, moment);
     if (opened === undefined) this.kept.meet(counter, reservation, after.open < state.open);
     else this.kept.open(counter, opened, after.held - state.held, moment);
     this.kept.keep(counter, after, nowSeconds);
     return state;
   }
 
-  #write(counter: BudgetCounter, gate: BudgetGate, { lapses }: Found, moment: Moment): void {
-    this.kept.putUnder(counter, gate, moment);
+  #write(counter: BudgetCounter, limiter: BudgetLimiter, { lapses }: Found, moment: Moment): void {
+    this.kept.putUnder(counter, limiter, moment);
     for (const one of lapses) this.kept.end(counter, one);
     if (lapses.length > 0) this.#granted.set(counter, 0);
   }
@@ -104,11 +104,11 @@ export class BudgetCounters {
   }
 
   /** Hits in use under the nearest limit, the state, and the seconds to live; undefined: the counter is missing. */
-  read({ key }: Pick<Increment, 'key'>, gate: BudgetGate, nowSeconds: number) {
+  read({ key }: Pick<Increment, 'key'>, limiter: BudgetLimiter, nowSeconds: number) {
     const counter = this.kept.counters.find(toKeptKey(key));
     if (counter === undefined) return undefined;
-    const { state } = find(counter, gate.budget, momentAt(nowSeconds), MAX_LAPSES);
-    const value = usedOfNearest(gate.budget, state);
+    const { state } = find(counter, limiter.budget, momentAt(nowSeconds), MAX_LAPSES);
+    const value = usedOfNearest(limiter.budget, state);
     const [first] = this.listOpen({ key }, nowSeconds, 1);
     const ttlSeconds = counter.endSeconds - nowSeconds;
     return { value, state, ttlSeconds, firstEndMs: first?.endMs };
@@ -133,7 +133,7 @@ export class BudgetCounters {
     if (withOpen || counter.open.size === 0) this.kept.counters.remove(counter);
     else {
       const { atMicros, held, open } = counter.kept;
-      const { budget } = counter.gate;
+      const { budget } = counter.limiter;
       const unused = unusedBudget(budget, { micros: atMicros, nowSeconds: atMicros / 1_000_000 });
       writeOver(counter.kept, changedState(unused, { held, open }));
       counter.strays = [];
@@ -141,8 +141,13 @@ export class BudgetCounters {
   }
 
   /** Sets a counter to a number of hits under each limit, or under one of them; false: no room for a new one. */
-  set(increment: Increment, gate: BudgetGate, { used, at }: SetTo, nowSeconds: number): boolean {
-    const { budget } = gate;
+  set(
+    increment: Increment,
+    limiter: BudgetLimiter,
+    { used, at }: SetTo,
+    nowSeconds: number,
+  ): boolean {
+    const { budget } = limiter;
     const key = toKeptKey(increment.key);
     const known = this.kept.counters.find(key);
     const moment = momentAt(nowSeconds);
@@ -153,9 +158,9 @@ export class BudgetCounters {
         ? changedState(charge(budget, unusedBudget(budget, moment), used), { held, open })
         : withUsed(budget, state, at, used);
     if (known === undefined && isUnused(after)) return true;
-    const counter = this.kept.holdRoom(known, key, gate, undefined);
+    const counter = this.kept.holdRoom(known, key, limiter, undefined);
     if (counter === undefined) return false;
-    this.kept.putUnder(counter, gate, moment);
+    this.kept.putUnder(counter, limiter, moment);
     if (at === undefined) counter.strays = [];
     for (const one of lapses) this.kept.end(counter, one);
     this.kept.keep(counter, after, nowSeconds);
@@ -166,10 +171,10 @@ export class BudgetCounters {
   listOver(nowSeconds: number, most: number): Steps<readonly OverCounter[]> {
     return findOver(this.kept.counters.all(), most, (counter) => {
       if (counter.usageQuartile < USAGE_QUARTILES) return undefined;
-      const { key, gate } = counter;
-      const { state } = find(counter, gate.budget, momentAt(nowSeconds), MAX_LAPSES);
+      const { key, limiter } = counter;
+      const { state } = find(counter, limiter.budget, momentAt(nowSeconds), MAX_LAPSES);
       const second = Math.floor(nowSeconds);
-      const refused = refusalOfOne(gate, state, second);
+      const refused = refusalOfOne(limiter, state, second);
       if (refused === undefined) return undefined;
       const { limit, used, resetSeconds } = refused;
       return { key, limit, count: used, windowEndSeconds: second + resetSeconds };
@@ -180,7 +185,7 @@ export class BudgetCounters {
 /** Whether a counter is written although its charges change nothing: leases have expired, or a wrong clock wrote it. */
 function isToWrite(known: BudgetCounter | undefined, { lapses }: Found, moment: Moment): boolean {
   if (known === undefined) return false;
-  return lapses.length > 0 || isAstrayBudget(known.gate.budget, known.kept, moment);
+  return lapses.length > 0 || isAstrayBudget(known.limiter.budget, known.kept, moment);
 }
 
 const NONE: readonly OpenReservation[] = [];

@@ -1,7 +1,7 @@
-import { isBudgetGate } from '../../core/budgets/budget';
+import { isBudgetLimiter } from '../../core/budgets/budget';
 import { StoreError } from '../../core/errors';
-import { hasOwnForm } from '../../core/kinds/gate';
-import type { Gate, Seen, State } from '../../core/kinds/kind';
+import { hasOwnForm } from '../../core/kinds/limiter';
+import type { Limiter, Seen, State } from '../../core/kinds/kind';
 import { countAdmitted } from '../../core/kinds/whole';
 import {
   type Clock,
@@ -72,7 +72,7 @@ export interface MemoryCounters extends Counters, CounterWriter {
   /** Counters under their limit that were evicted because of the cap, since the start. */
   readonly evictions: number;
   /** The counter of a key, for tests and tools; undefined when it is missing. */
-  read(key: string, nowSeconds: number, gate?: Gate): MemoryEntry | undefined;
+  read(key: string, nowSeconds: number, limiter?: Limiter): MemoryEntry | undefined;
   /** See ListOpen. */
   listOpen(key: string, nowSeconds: number, most: number): readonly ListedReservation[];
   /** Counters over their limit now, up to a number; long keys as digests. */
@@ -141,28 +141,28 @@ export function createMemoryCounters(
 
   /** The reading of the counter; undefined: no room for a new one. */
   const addTo = (increment: Increment, nowSeconds: number): Seen | StoreError | undefined => {
-    const { gate } = increment;
-    if (!hasOwnForm(gate)) return addToWindow(increment, nowSeconds);
-    if (isBudgetGate(gate)) return budgets.apply(increment, gate, nowSeconds);
-    return rolling.apply(increment, gate, nowSeconds);
+    const { limiter } = increment;
+    if (!hasOwnForm(limiter)) return addToWindow(increment, nowSeconds);
+    if (isBudgetLimiter(limiter)) return budgets.apply(increment, limiter, nowSeconds);
+    return rolling.apply(increment, limiter, nowSeconds);
   };
 
   const addToWindow = (increment: Increment, nowSeconds: number): Seen | StoreError | undefined => {
-    const { gate, hits, times } = increment;
-    if (!gate.kind.looks) return windows.add(increment, hits, nowSeconds);
+    const { limiter, hits, times } = increment;
+    if (!limiter.kind.looks) return windows.add(increment, hits, nowSeconds);
     const used = windows.countOf(increment);
-    const state = gate.kind.ofHits(gate, used, 0);
-    const admitted = countAdmitted(gate, state, { hits: Number(hits), times });
+    const state = limiter.kind.ofHits(limiter, used, 0);
+    const admitted = countAdmitted(limiter, state, { hits: Number(hits), times });
     const charged = hits < 0 ? hits : admitted * Number(hits);
     const after = charged === 0 ? 0 : windows.add(increment, charged, nowSeconds);
     return typeof after === 'number' ? state : after;
   };
 
   const look = (increment: Increment, nowSeconds: number): Seen => {
-    const { gate } = increment;
-    if (isBudgetGate(gate)) return budgets.look(increment, gate, nowSeconds);
-    if (hasOwnForm(gate)) return rolling.look(increment, gate, nowSeconds);
-    return gate.kind.ofHits(gate, windows.countOf(increment), 0);
+    const { limiter } = increment;
+    if (isBudgetLimiter(limiter)) return budgets.look(increment, limiter, nowSeconds);
+    if (hasOwnForm(limiter)) return rolling.look(increment, limiter, nowSeconds);
+    return limiter.kind.ofHits(limiter, windows.countOf(increment), 0);
   };
 
   const apply = (batch: CounterBatch): CounterReply => {
@@ -204,10 +204,10 @@ export function createMemoryCounters(
       if (closed) throw new StoreError('store_unavailable', 'the service is stopping');
       return apply(batch);
     },
-    read(key, nowSeconds, gate) {
-      if (gate !== undefined && hasOwnForm(gate)) {
-        if (isBudgetGate(gate)) return budgets.read({ key }, gate, nowSeconds);
-        return rolling.read({ key }, gate, nowSeconds);
+    read(key, nowSeconds, limiter) {
+      if (limiter !== undefined && hasOwnForm(limiter)) {
+        if (isBudgetLimiter(limiter)) return budgets.read({ key }, limiter, nowSeconds);
+        return rolling.read({ key }, limiter, nowSeconds);
       }
       const counter = windows.find(key);
       return counter && toEntry(counter, nowSeconds);
@@ -219,18 +219,18 @@ export function createMemoryCounters(
     },
     remove(counters, options) {
       for (const one of counters) {
-        if (isBudgetGate(one.gate)) budgets.remove(one, options?.withOpen);
-        else (hasOwnForm(one.gate) ? rolling : windows).remove(one);
+        if (isBudgetLimiter(one.limiter)) budgets.remove(one, options?.withOpen);
+        else (hasOwnForm(one.limiter) ? rolling : windows).remove(one);
       }
       return Promise.resolve(counters.map(() => undefined));
     },
     set(counters, used, nowSeconds, limit) {
       const isSet = (one: Increment): boolean => {
-        const { gate, rule } = one;
-        if (!hasOwnForm(gate)) return windows.set(one, used, nowSeconds);
+        const { limiter, rule } = one;
+        if (!hasOwnForm(limiter)) return windows.set(one, used, nowSeconds);
         const at = placeOf(rule, limit);
-        if (isBudgetGate(gate)) return budgets.set(one, gate, { used, at }, nowSeconds);
-        return rolling.set(one, gate, used, nowSeconds);
+        if (isBudgetLimiter(limiter)) return budgets.set(one, limiter, { used, at }, nowSeconds);
+        return rolling.set(one, limiter, used, nowSeconds);
       };
       const setOne = (one: Increment): StoreError | undefined =>
         isSet(one) ? undefined : fullError(liveKeys());

@@ -1,8 +1,8 @@
 import { advanceBudget, NO_LAPSES, unusedBudget, type Moment } from '../../core/budgets/advance';
-import type { BudgetGate } from '../../core/budgets/budget';
+import type { BudgetLimiter } from '../../core/budgets/budget';
 import { charge } from '../../core/budgets/commit';
 import { straysUnder, type StoredBudget, type Stray } from '../../core/budgets/stored';
-import { lifetimeMs } from '../../core/kinds/gate';
+import { lifetimeMs } from '../../core/kinds/limiter';
 import type { BudgetState, Reservation } from '../../core/kinds/kind';
 import { USAGE_QUARTILES, usageQuartileOf } from './counter-slots';
 import { EndingCounters, type EndingCounter } from './ending-counters';
@@ -26,7 +26,7 @@ const LIMIT_BYTES = 100;
 const BLOCK_BYTES = 160;
 
 export interface BudgetCounter extends EndingCounter<BudgetCounter> {
-  gate: BudgetGate;
+  limiter: BudgetLimiter;
   readonly kept: KeptBudget;
   open: OpenReservations;
   /** State of other rules in this counter, see `Stray`. */
@@ -57,14 +57,16 @@ export class KeptBudgets {
   holdRoom(
     known: BudgetCounter | undefined,
     key: string,
-    gate: BudgetGate,
+    limiter: BudgetLimiter,
     id: string | undefined,
   ): BudgetCounter | undefined {
     const { slots } = this.counters;
-    const bytes = known === undefined ? slots.bytesOf(key) + bytesOfParts(gate) : 0;
+    const bytes = known === undefined ? slots.bytesOf(key) + bytesOfParts(limiter) : 0;
     const needed = bytes + (id === undefined ? 0 : bytesOfReservation(id));
     if (needed === 0 || known?.slot === undefined)
-      return needed === 0 || this.#makeRoom(needed) ? (known ?? this.#add(key, gate)) : undefined;
+      return needed === 0 || this.#makeRoom(needed)
+        ? (known ?? this.#add(key, limiter))
+        : undefined;
     // Making room must not evict the counter that it is for.
     const { slot, usageQuartile } = known;
     slots.classify(slot, known, USAGE_QUARTILES);
@@ -74,7 +76,7 @@ export class KeptBudgets {
   }
 
   open(counter: BudgetCounter, id: string, hits: number, { micros }: Moment): void {
-    const { leaseMs = 0 } = counter.gate.budget.reserve ?? {};
+    const { leaseMs = 0 } = counter.limiter.budget.reserve ?? {};
     if (counter.open === NONE_OPEN) counter.open = new OpenReservations();
     counter.open.open(id, hits, leaseMs, Math.floor(micros / 1_000));
     this.openKeys += 1;
@@ -96,31 +98,31 @@ export class KeptBudgets {
 
   /** Stores a counter after its charges, until it expires. */
   keep(counter: BudgetCounter, after: BudgetState, nowSeconds: number): void {
-    const { open, gate } = counter;
+    const { open, limiter } = counter;
     if (open.size === 0 && isUnused(after) && counter.strays.length === 0) {
       this.counters.remove(counter);
       return;
     }
     writeOver(counter.kept, after);
     const ownEnd =
-      open.size === 0 ? endOf(gate, after, nowSeconds) : endOfHeld(counter, nowSeconds);
+      open.size === 0 ? endOf(limiter, after, nowSeconds) : endOfHeld(counter, nowSeconds);
     const lastMs = counter.strays.reduce((most, { endMs }) => Math.max(most, endMs), 0);
     counter.endSeconds = Math.max(ownEnd, Math.ceil(lastMs / 1_000));
-    const { size } = gate;
-    const free = Math.max(0, gate.kind.free(gate, after));
+    const { size } = limiter;
+    const free = Math.max(0, limiter.kind.free(limiter, after));
     const quartile =
       open.size > 0 ? USAGE_QUARTILES : usageQuartileOf(size - Math.min(size, free), size);
     this.counters.keep(counter, quartile, nowSeconds);
   }
 
   /** A reload may have given its rule other limits, or other limits apply to this request. */
-  putUnder(counter: BudgetCounter, gate: BudgetGate, { micros }: Moment): void {
-    if (counter.gate === gate) return;
-    const strays = straysUnder(gate.budget, storedOf(counter), Math.floor(micros / 1_000));
+  putUnder(counter: BudgetCounter, limiter: BudgetLimiter, { micros }: Moment): void {
+    if (counter.limiter === limiter) return;
+    const strays = straysUnder(limiter.budget, storedOf(counter), Math.floor(micros / 1_000));
     if (strays !== counter.strays) leaveEntries(counter.kept);
     counter.strays = strays;
-    counter.gate = gate;
-    const bytes = bytesOfParts(gate) + counter.strays.length * BLOCK_BYTES;
+    counter.limiter = limiter;
+    const bytes = bytesOfParts(limiter) + counter.strays.length * BLOCK_BYTES;
     this.partBytes += bytes - counter.partBytes;
     counter.partBytes = bytes;
   }
@@ -130,14 +132,14 @@ export class KeptBudgets {
     this.partBytes -= bytesOfReservation(id);
   }
 
-  #add(key: string, gate: BudgetGate): BudgetCounter {
+  #add(key: string, limiter: BudgetLimiter): BudgetCounter {
     const counter: BudgetCounter = {
       key,
-      gate,
-      kept: keptBudget(unusedBudget(gate.budget, momentAt(0))),
+      limiter,
+      kept: keptBudget(unusedBudget(limiter.budget, momentAt(0))),
       open: NONE_OPEN,
       strays: NO_STRAYS,
-      partBytes: bytesOfParts(gate),
+      partBytes: bytesOfParts(limiter),
       endSeconds: 0,
       slot: undefined,
       usageQuartile: 0,
@@ -150,25 +152,25 @@ export class KeptBudgets {
   }
 }
 
-function endOf(gate: BudgetGate, state: BudgetState, fromSeconds: number): number {
-  return Math.ceil(fromSeconds + lifetimeMs(gate, state) / 1_000);
+function endOf(limiter: BudgetLimiter, state: BudgetState, fromSeconds: number): number {
+  return Math.ceil(fromSeconds + lifetimeMs(limiter, state) / 1_000);
 }
 
 /** Reserved hits may be charged when their lease expires, in the windows of that moment, and are then kept like any charge. */
-function endOfHeld({ gate, kept: state, open }: BudgetCounter, nowSeconds: number): number {
+function endOfHeld({ limiter, kept: state, open }: BudgetCounter, nowSeconds: number): number {
   const fromSeconds = Math.max(nowSeconds, open.lastEndMs / 1_000);
   // An expired lease charges all limits, including those resting for this request.
-  const { budget } = gate;
+  const { budget } = limiter;
   const entries = budget.entries.map((entry) => ({ ...entry, isResting: false }));
   const then = advanceBudget(budget, state, NO_LAPSES, momentAt(fromSeconds));
-  return endOf(gate, charge({ ...budget, entries }, then, state.held), fromSeconds);
+  return endOf(limiter, charge({ ...budget, entries }, then, state.held), fromSeconds);
 }
 
-export function storedOf({ gate, kept, strays }: BudgetCounter): StoredBudget {
-  return { budget: gate.budget, state: kept, strays };
+export function storedOf({ limiter, kept, strays }: BudgetCounter): StoredBudget {
+  return { budget: limiter.budget, state: kept, strays };
 }
 
-function bytesOfParts({ budget: { entries, blocks } }: BudgetGate): number {
+function bytesOfParts({ budget: { entries, blocks } }: BudgetLimiter): number {
   return entries.length * LIMIT_BYTES + blocks.length * BLOCK_BYTES;
 }
 

@@ -57,7 +57,7 @@ async function applyPart(
 function countLooking({ increments }: CounterBatch) {
   let [looking, budgets] = [0, 0];
   for (const increment of increments) {
-    if (!increment.gate.kind.looks) continue;
+    if (!increment.limiter.kind.looks) continue;
     looking += 1;
     if (needsBudgetScript(increment)) budgets += 1;
   }
@@ -65,8 +65,8 @@ function countLooking({ increments }: CounterBatch) {
 }
 
 /** A rule with a budget, or an undo, which the script of kinds does not support. */
-function needsBudgetScript({ gate, undoOfMicros }: Increment): boolean {
-  return gate.kind.lua === undefined || undoOfMicros !== undefined;
+function needsBudgetScript({ limiter, undoOfMicros }: Increment): boolean {
+  return limiter.kind.lua === undefined || undoOfMicros !== undefined;
 }
 
 /** Whether requests are decided together in a way that the script of kinds does not support. */
@@ -83,7 +83,7 @@ async function applyEach(
   isOrdered: boolean,
 ): Promise<CounterReply> {
   const isAsk = (one: Increment): boolean =>
-    !needsBudgetScript(one) && (one.gate.kind.looks || isOrdered);
+    !needsBudgetScript(one) && (one.limiter.kind.looks || isOrdered);
   const [budgets, asks] = [pick(part, needsBudgetScript), pick(part, isAsk)];
   const counts = pick(part, (one) => !needsBudgetScript(one) && !isAsk(one));
   const calls: readonly (readonly [SubBatch, () => Promise<CounterReply>])[] = [
@@ -107,10 +107,10 @@ async function applyEach(
 function areOrdered({ increments, groupEnds }: CounterBatch): boolean {
   if (groupEnds !== undefined) return true;
   let keys: Set<string> | undefined;
-  for (const { gate, key } of increments)
-    if (gate.kind.looks && !gate.kind.hasOwnForm) (keys ??= new Set()).add(key);
+  for (const { limiter, key } of increments)
+    if (limiter.kind.looks && !limiter.kind.hasOwnForm) (keys ??= new Set()).add(key);
   if (keys === undefined) return false;
-  return increments.some(({ gate, key }) => !gate.kind.looks && keys.has(key));
+  return increments.some(({ limiter, key }) => !limiter.kind.looks && keys.has(key));
 }
 
 /** Applies kinds that do not read first, by script where the server allows it. */

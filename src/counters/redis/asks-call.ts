@@ -1,4 +1,4 @@
-import type { CounterState, Gate, State } from '../../core/kinds/kind';
+import type { CounterState, Limiter, State } from '../../core/kinds/kind';
 import { type Increment } from '../../core/ports';
 import { isCount } from '../count';
 import { PackError } from './message-pack';
@@ -8,7 +8,7 @@ import { encodeAscii, headOf, integerOf, type ScriptArguments } from './script-c
 /** An increment for a script; one of a kind that does not read first only in a run with others. */
 export type AskedIncrement = Pick<
   Increment,
-  'key' | 'hits' | 'times' | 'ttlSeconds' | 'gate' | 'reservation' | 'holdsBack' | 'undoOfMicros'
+  'key' | 'hits' | 'times' | 'ttlSeconds' | 'limiter' | 'reservation' | 'holdsBack' | 'undoOfMicros'
 >;
 
 /** The reply to a call; the lists run parallel to its increments. */
@@ -46,7 +46,7 @@ export function encodeAsksCall(call: AsksCall): ScriptArguments {
   let count = length * 2 + (isDeclaringKeys ? 3 : 4) + (groupEnds?.length ?? 0);
   for (const increment of increments) {
     places += integerOf(orders.numberOf(increment));
-    if (increment.gate.kind.hasOwnForm) continue;
+    if (increment.limiter.kind.hasOwnForm) continue;
     places += integerOf(increment.ttlSeconds);
     count += 1;
   }
@@ -66,33 +66,34 @@ class OrderSheet {
   count = 0;
   #last: AskedIncrement | undefined;
   /** The orders of one hit, by limiter. */
-  readonly #singles = new Map<Gate, number>();
+  readonly #singles = new Map<Limiter, number>();
 
   numberOf(increment: AskedIncrement): number {
-    const { gate, hits, times } = increment;
+    const { limiter, hits, times } = increment;
     if (hits !== 1 || times !== 1) return this.#numberOfOther(increment);
-    const known = this.#singles.get(gate);
+    const known = this.#singles.get(limiter);
     if (known !== undefined) return known;
-    this.#singles.set(gate, this.count + 1);
+    this.#singles.set(limiter, this.count + 1);
     return this.#add(increment);
   }
 
   #numberOfOther(increment: AskedIncrement): number {
     const last = this.#last;
     const isSame =
-      last?.gate === increment.gate &&
+      last?.limiter === increment.limiter &&
       last.hits === increment.hits &&
       last.times === increment.times;
     return isSame ? this.count : this.#add(increment);
   }
 
   #add(increment: AskedIncrement): number {
-    const { gate, hits, times } = increment;
+    const { limiter, hits, times } = increment;
     this.#last = increment;
     this.count += 1;
-    this.text += encodeAscii(gate.kind.letter) + integerOf(gate.drain) + integerOf(gate.size);
-    this.text += integerOf(gate.periodTicks) + integerOf(gate.tickMicros);
-    this.text += integerOf(gate.chargeDenied ? 1 : 0) + integerOf(hits) + integerOf(times);
+    this.text +=
+      encodeAscii(limiter.kind.letter) + integerOf(limiter.drain) + integerOf(limiter.size);
+    this.text += integerOf(limiter.periodTicks) + integerOf(limiter.tickMicros);
+    this.text += integerOf(limiter.chargeDenied ? 1 : 0) + integerOf(hits) + integerOf(times);
     return this.count;
   }
 }
@@ -119,7 +120,7 @@ export function readAsksAnswer(answer: unknown, increments: readonly AskedIncrem
 }
 
 /** Reads the state of a counter whose kind reads first, at the time of the call in microseconds. */
-type ReadState = (reader: NumberReader, gate: Gate, atMicros: number) => State;
+type ReadState = (reader: NumberReader, limiter: Limiter, atMicros: number) => State;
 
 export function readAsks(
   answer: unknown,
@@ -132,7 +133,7 @@ export function readAsks(
   const states: (State | undefined)[] = [];
   const after: number[] = [];
   let failures: Map<number, string> | undefined;
-  for (const { gate } of increments) {
+  for (const { limiter } of increments) {
     const value = reader.list[reader.at];
     if (typeof value === 'string' || Buffer.isBuffer(value)) {
       reader.at += 1;
@@ -140,8 +141,8 @@ export function readAsks(
       states.push(undefined);
       after.push(0);
     } else {
-      const { looks } = gate.kind;
-      states.push(looks ? readState(reader, gate, atMicros) : undefined);
+      const { looks } = limiter.kind;
+      states.push(looks ? readState(reader, limiter, atMicros) : undefined);
       after.push(looks ? 0 : readCount(reader));
       const odd = takeOdd(reader);
       if (odd !== undefined) failures = withFailure(failures, states, odd);
@@ -188,7 +189,7 @@ export interface NumberReader {
 
 export function readCounterState(
   reader: NumberReader,
-  { kind, tickMicros }: Gate,
+  { kind, tickMicros }: Limiter,
   atMicros: number,
 ): CounterState {
   const used = readCount(reader);

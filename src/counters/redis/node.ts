@@ -44,7 +44,7 @@ export function createNode(deps: PoolDeps, options: NodeOptions) {
   ): Promise<CounterReply> => {
     if (!connection.usesScripts) {
       if (batch.groupEnds !== undefined) warnNotAtomic();
-      if (batch.increments.some(({ gate }) => gate.kind.looks)) warnScriptsNeeded();
+      if (batch.increments.some(({ limiter }) => limiter.kind.looks)) warnScriptsNeeded();
     }
     return applyBatch(connection, batch, how);
   };

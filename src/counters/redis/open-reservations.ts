@@ -1,6 +1,6 @@
 import type { Lapse } from '../../core/budgets/advance';
-import { isBudgetGate, MAX_LAPSES } from '../../core/budgets/budget';
-import type { BudgetState, Gate } from '../../core/kinds/kind';
+import { isBudgetLimiter, MAX_LAPSES } from '../../core/budgets/budget';
+import type { BudgetState, Limiter } from '../../core/kinds/kind';
 import type { CounterPlace, ListedReservation } from '../../core/ports';
 import { toKeyError } from '../count';
 import { READ_OPEN } from './budgets/operator-scripts';
@@ -73,10 +73,10 @@ export async function listOpen(
   { key, rule }: Pick<CounterPlace, 'key' | 'rule'>,
   most: number,
 ): Promise<readonly ListedReservation[]> {
-  return (await readOpen(counters, key, leaseMsOf(rule.gate), most)).open;
+  return (await readOpen(counters, key, leaseMsOf(rule.limiter), most)).open;
 }
 
 /** 0: the rule has no reservations. */
-export function leaseMsOf(gate: Gate): number {
-  return isBudgetGate(gate) ? (gate.budget.reserve?.leaseMs ?? 0) : 0;
+export function leaseMsOf(limiter: Limiter): number {
+  return isBudgetLimiter(limiter) ? (limiter.budget.reserve?.leaseMs ?? 0) : 0;
 }

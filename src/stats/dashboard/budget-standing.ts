@@ -1,6 +1,6 @@
-import { isBudgetGate } from '../../core/budgets/budget';
+import { isBudgetLimiter } from '../../core/budgets/budget';
 import { budgetFields } from '../../core/explain/budget-fields';
-import { burstOf } from '../../core/kinds/gate';
+import { burstOf } from '../../core/kinds/limiter';
 import type { State } from '../../core/kinds/kind';
 import { rateWords } from '../../core/rules/describe-limit';
 import type { RuleLimit } from '../../core/rules/rules';
@@ -29,13 +29,13 @@ export function budgetStanding(
   second: number,
 ): BudgetStanding | undefined {
   const fields = budgetFields(rule, { state }, second);
-  const { gate, budget } = rule;
-  if (fields === undefined || budget === undefined || !isBudgetGate(gate)) return undefined;
+  const { limiter, budget } = rule;
+  if (fields === undefined || budget === undefined || !isBudgetLimiter(limiter)) return undefined;
   const { open, held, blockedSeconds } = fields;
   const limits = fields.limits.map(({ name, remaining }): LimitUse => {
     const at = budget.names.indexOf(name);
     const limit = budget.entries[at] as RuleLimit;
-    const of = gate.budget.entries[at]?.gate.size ?? limit.requestsPerUnit;
+    const of = limiter.budget.entries[at]?.limiter.size ?? limit.requestsPerUnit;
     return { used: of - remaining, of, words: wordsOf(limit) };
   });
   return {
@@ -48,7 +48,7 @@ export function budgetStanding(
 /** With a burst, the rate differs from the number of hits that fit at once. */
 function wordsOf(limit: RuleLimit): string {
   const words = rateWords(limit);
-  const burst = burstOf(limit.gate);
+  const burst = burstOf(limit.limiter);
   return burst === undefined || burst === limit.requestsPerUnit
     ? words
     : `at once, ${limit.requestsPerUnit.toLocaleString('en')} ${words}`;

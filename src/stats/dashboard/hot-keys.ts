@@ -1,4 +1,4 @@
-import { burstOf } from '../../core/kinds/gate';
+import { burstOf } from '../../core/kinds/limiter';
 import {
   seenOf,
   type CounterBatch,
@@ -7,7 +7,7 @@ import {
   type Random,
 } from '../../core/ports';
 import { periodOf, periodText } from '../../core/rules/describe-limit';
-import { isBudgetGate } from '../../core/budgets/budget';
+import { isBudgetLimiter } from '../../core/budgets/budget';
 import type { Kind, State } from '../../core/kinds/kind';
 import type { RuleLimit } from '../../core/rules/rules';
 import { copyOf } from '../../platform/copy-of';
@@ -108,7 +108,7 @@ export class HotKeys {
       const watched = this.#see(increment);
       if (watched === undefined) continue;
       watched.limit = increment.limit;
-      watched.burst = burstOf(increment.gate);
+      watched.burst = burstOf(increment.limiter);
       note(watched, increment, reply, i);
     }
   }
@@ -176,7 +176,7 @@ export class HotKeys {
       name: this.#nameOf(increment, key),
       path: this.#pathOf(increment),
       limit: increment.limit,
-      burst: burstOf(increment.gate),
+      burst: burstOf(increment.limiter),
       per: periodText(periodOf(increment.rule)),
       windowEndSeconds: increment.windowEndSeconds,
       value: undefined,
@@ -187,8 +187,8 @@ export class HotKeys {
   }
 
   /** A key ends in its window, or in its period and kind; that of a budget in neither. */
-  #nameOf({ gate }: Increment, key: string): string {
-    const end = isBudgetGate(gate) ? undefined : key.lastIndexOf('_') + 1;
+  #nameOf({ limiter }: Increment, key: string): string {
+    const end = isBudgetLimiter(limiter) ? undefined : key.lastIndexOf('_') + 1;
     return key.slice(this.#keyPrefix.length, end);
   }
 }
@@ -213,13 +213,13 @@ function note(
     watched.isOver = true;
     return;
   }
-  const { gate, hits, windowEndSeconds } = increment;
+  const { limiter, hits, windowEndSeconds } = increment;
   const seen = seenOf(increment, reply, index);
-  const { used, isOver } = gate.kind.outcome(increment, seen, Number(hits), 0, windowEndSeconds);
+  const { used, isOver } = limiter.kind.outcome(increment, seen, Number(hits), 0, windowEndSeconds);
   watched.value = used;
   watched.isOver = isOver;
   watched.windowEndSeconds = windowEndSeconds;
-  if (typeof seen === 'number' || !isBudgetGate(gate)) return;
-  const state = (gate.kind as Kind<State>).commit(increment, seen) ?? seen;
+  if (typeof seen === 'number' || !isBudgetLimiter(limiter)) return;
+  const state = (limiter.kind as Kind<State>).commit(increment, seen) ?? seen;
   watched.after = { rule: increment.rule, state };
 }

@@ -37,15 +37,15 @@ KINDS.${letter}.undo = function(order, used, previous, elapsed, hits, tick)
 end`;
 }
 
-/** What gates and orders are in the general way. */
+/** What limiters and orders are in the general way. */
 const COMPLETE = `
 local function complete(order)
   order.kind = KINDS[order.letter]
   order.unit = order.kind.unit(order)
   if not order.kind.isCount then order.ready = order.kind.ready(order) end
 end
-for _, gate in ipairs(gates) do
-  for _, limit in ipairs(gate.limits) do
+for _, limiter in ipairs(limiters) do
+  for _, limit in ipairs(limiter.limits) do
     if not limit.isSlots then
       complete(limit)
       limit.most = limit.isWindow and MOST or limit.kind.most
@@ -53,7 +53,7 @@ for _, gate in ipairs(gates) do
   end
 end
 for _, order in pairs(orders) do
-  if not order.gate then
+  if not order.limiter then
     complete(order)
     order.cost, order.step = order.hits * order.period, order.hits * order.unit
   end
@@ -62,7 +62,7 @@ end
 
 /**
  * Arguments, where those of `kindsScript` do not suffice: the time in microseconds (empty: the server's clock) and that of this
- * process in milliseconds; the number of gates, and their figures (see `readGate`); the number of orders, and the fields of each
+ * process in milliseconds; the number of limiters, and their figures (see `readLimiter`); the number of orders, and the fields of each
  * (see `readOrder`); the number of runs, and their ends; then for each increment the number of its order, for a count its time to
  * live, and for a reservation the field of its id (empty: none) and hits.
  *
@@ -81,7 +81,7 @@ local function nameOfLog(limit, p)
   return limit.id .. (p > 1 and '+' .. p - 1 or '') .. ' 8'
 end
 local nowMs, processMs = floor(micros / 1000), tonumber(ARGV[at - 1])
-local gates, orders, runEnds = {}, {}, {}
+local limiters, orders, runEnds = {}, {}, {}
 local nameOf, idOf, hitsOf, orderOf, ttlOf = {}, {}, {}, {}, {}
 local after, heldBack, size = {}, {}, 0
 local function fail(from, text)

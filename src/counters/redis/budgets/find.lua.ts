@@ -27,12 +27,12 @@ local function placesOf(value, from)
   return at == #value + 1 and all
 end
 -- Returns whether the record is ours.
-local function openRecord(gate, value)
+local function openRecord(limiter, value)
   place, places = nil, nil
   local from = value and recordAt or 1
   local size = value and #value - from + 1 or 0
   if size == 0 then return true end
-  for _, layout in ipairs(gate.layouts) do
+  for _, layout in ipairs(limiter.layouts) do
     if size == layout.bytes and find(value, layout.text, from, true) == from then
       place = from + #layout.text
       return true
@@ -162,13 +162,13 @@ local function standLimit(limit, at, value)
   standWindow(limit, at, a, b)
 end
 -- Until when a part is needed that no rule of ours has: no longer than its key was kept for it.
-local function endOfKey(gate, name)
-  if gate.isReserving then return ends end
+local function endOfKey(limiter, name)
+  if limiter.isReserving then return ends end
   local ms = pcall('PTTL', name)
   -- A user without the permission to read it keeps it for as long as a usual window may last.
   return nowMs + (type(ms) == 'number' and max(0, ms) or ${String(31 * 86_400_000)})
 end
-local function findStrays(gate, name, value)
+local function findStrays(limiter, name, value)
   local all, byId, ends_, last = {}, {}, {}, nil
   for _, part in ipairs(names) do
     if sub(part, 1, 1) == '~' then ends_[sub(part, 2, -3)] = read('<d', value, places[part]) end
@@ -179,7 +179,7 @@ local function findStrays(gate, name, value)
       -- The parts of a log are one.
       local id = string.match(part, '^(l%d+)%+%d+ ') or sub(part, 1, -3)
       if not ends_[id] and not last then
-        last, isEndless = endOfKey(gate, name), true
+        last, isEndless = endOfKey(limiter, name), true
       end
       local untilMs = ends_[id] or last
       if untilMs + SPARE_MS > nowMs and untilMs <= MOST then
@@ -199,10 +199,10 @@ local function findStrays(gate, name, value)
   end
   strays = #all > 0 and all or nil
 end
-local function standLimits(gate, name, value)
-  local limits, blocks = gate.limits, gate.blocks
+local function standLimits(limiter, name, value)
+  local limits, blocks = limiter.limits, limiter.blocks
   strays, isEndless = nil, false
-  if not openRecord(gate, value) then return NO_INTEGER end
+  if not openRecord(limiter, value) then return NO_INTEGER end
   for j = 1, #limits do
     local wrong = not limits[j].isSlots and standLimit(limits[j], j, value)
     if wrong then return wrong end
@@ -211,18 +211,18 @@ local function standLimits(gate, name, value)
     local wrong = standBlock(blocks[b], b, value)
     if wrong then return wrong end
   end
-  if places then findStrays(gate, name, value) end
+  if places then findStrays(limiter, name, value) end
 end
 -- Reads the counter at an index; returns the text of an error, if any.
 local function standBudget(order, i)
   if noClock then return noClock end
-  local name, gate = nameOf[i], order.gate
+  local name, limiter = nameOf[i], order.limiter
   held, open, runs, ends, was, isMet, lapsed = 0, 0, 0, 0, -1, false, 0
   gone, dues, recordAt, isMended, isOpenMended = nil, 0, 1, false, false
-  if not gate.isReserving then
+  if not limiter.isReserving then
     stored = pcall('GET', name)
     if stored and stored.err then return stored.err end
-    return standLimits(gate, name, stored)
+    return standLimits(limiter, name, stored)
   end
   local id = idOf[i]
   local found = id and pcall('HMGET', name, 's', id) or pcall('HMGET', name, 's')
@@ -230,6 +230,6 @@ local function standBudget(order, i)
   stored = found[1]
   local wrong = stored and standOpen(order, name, id, found[2])
   if wrong then return wrong end
-  return standLimits(gate, name, stored)
+  return standLimits(limiter, name, stored)
 end
 `;

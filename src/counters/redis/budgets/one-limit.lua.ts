@@ -57,12 +57,12 @@ function oneLimit(kind: ScriptedKind): string {
     return `order_${field}`;
   });
   const all = [...fields];
-  return `function(gate)
-  local order, text = gate.limits[1], gate.layouts[1].text
+  return `function(limiter)
+  local order, text = limiter.limits[1], limiter.layouts[1].text
   local ${all.map((field) => `order_${field}`).join(', ')} = ${all.map((field) => `order.${field}`).join(', ')}
-  local lease, isForced, record = gate.lease, gate.isForced, 'c' .. #text .. ('d'):rep(order.bytes / 8)
-  local long, longBytes = '<Bddddddd' .. record, 57 + gate.layouts[1].bytes
-  local short, shortBytes = '<Bddd' .. record, 25 + gate.layouts[1].bytes
+  local lease, isForced, record = limiter.lease, limiter.isForced, 'c' .. #text .. ('d'):rep(order.bytes / 8)
+  local long, longBytes = '<Bddddddd' .. record, 57 + limiter.layouts[1].bytes
+  local short, shortBytes = '<Bddd' .. record, 25 + limiter.layouts[1].bytes
   return ${body}
 end`;
 }
@@ -176,10 +176,10 @@ ${kind.letter} = ${oneLimit(kind)}`,
   )
   .join(',')}
 }
-local function addOneLimit(gate)
-  local limit = gate.limits[1]
-  if not gate.isReserving or #gate.limits > 1 or #gate.blocks > 0 or limit.isSlots or noClock then return end
+local function addOneLimit(limiter)
+  local limit = limiter.limits[1]
+  if not limiter.isReserving or #limiter.limits > 1 or #limiter.blocks > 0 or limit.isSlots or noClock then return end
   local make = ONE_LIMIT[limit.letter]
-  if make then gate.one = make(gate) end
+  if make then limiter.one = make(limiter) end
 end
 `;

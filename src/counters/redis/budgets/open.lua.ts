@@ -32,9 +32,9 @@ local number
 -- Expired leases: their fields, and the hits to charge by the moment of expiry.
 local gone, dues
 local dueAt, dueHits = {}, {}
-local function noteLapse(gate, hits, moment)
+local function noteLapse(limiter, hits, moment)
   lapsed, open = lapsed + hits, open - 1
-  if gate.isReleased then return end
+  if limiter.isReleased then return end
   local at = dues
   while at > 0 and dueAt[at] > moment do at = at - 1 end
   if at > 0 and dueAt[at] == moment then
@@ -48,7 +48,7 @@ end
 -- Limits of this call for expired leases; and the number found for each counter, which a second read must repeat.
 local lapsesLeft, passesLeft, granted = ${String(MAX_LAPSES)}, ${String(MAX_PASSED)}, {}
 -- Skips the next numbers of a run, those with expired leases and those no longer open; returns whether it may go on, or an error.
-local function passSome(gate, name, r)
+local function passSome(limiter, name, r)
   local from, fields = heads[r], {}
   for i = 1, min(${String(MAX_ASKED)}, nexts[r] - from) do fields[i] = packed('>d', from + i - 1) end
   local values = pcall('HMGET', name, unpack(fields))
@@ -66,22 +66,22 @@ local function passSome(gate, name, r)
       local id, size = sub(value, 17), #gone
       gone[size + 1], gone[size + 2], gone[id] = id, fields[i], true
       lapsesLeft = lapsesLeft - 1
-      noteLapse(gate, max(0, hits), due)
+      noteLapse(limiter, max(0, hits), due)
     end
     heads[r] = number + 1
   end
   return true
 end
-local function passRun(gate, name, r)
+local function passRun(limiter, name, r)
   local isGoing, wrong = true, nil
   while isGoing and heads[r] < nexts[r] and passesLeft > 0 do
     local from = heads[r]
-    isGoing, wrong = passSome(gate, name, r)
+    isGoing, wrong = passSome(limiter, name, r)
     if wrong then return wrong end
     passesLeft = passesLeft - (heads[r] - from)
   end
 end
-local function findLapses(gate, name)
+local function findLapses(limiter, name)
   local kept, left, passes = 0, lapsesLeft, passesLeft
   -- A call that reads a counter again finds as many.
   if granted[name] then lapsesLeft, passesLeft = granted[name], ${String(MAX_PASSED)} end
@@ -89,7 +89,7 @@ local function findLapses(gate, name)
   gone = {}
   for r = 1, runs do
     if firsts[r] <= nowMs then
-      local wrong = passRun(gate, name, r)
+      local wrong = passRun(limiter, name, r)
       if wrong then return wrong end
     end
     if heads[r] < nexts[r] then
@@ -103,7 +103,7 @@ local function findLapses(gate, name)
   runs, open, held = kept, max(0, open), max(0, held - lapsed)
   if runs > 0 then return end
   -- No lease is left that could end it: it ends now.
-  if open > 0 then noteLapse(gate, held, nowMs) end
+  if open > 0 then noteLapse(limiter, held, nowMs) end
   held, open = 0, 0
 end
 local function standOpen(order, name, id, own)
@@ -112,7 +112,7 @@ local function standOpen(order, name, id, own)
   recordAt = 26 + 32 * runs
   if #stored < recordAt - 1 then return NO_INTEGER end
   local isOver
-  local latest = nowMs + order.gate.lease + SPARE_MS
+  local latest = nowMs + order.limiter.lease + SPARE_MS
   _, ends, held, open = read('<Bddd', stored)
   -- A value that an earlier build let fall below 0, or wrote where others had: then nothing is reserved.
   if not (held >= 0) then held, isOpenMended = 0, true end
@@ -127,7 +127,7 @@ local function standOpen(order, name, id, own)
     isOver = isOver or firsts[r] <= nowMs
   end
   if isOver then
-    local wrong = findLapses(order.gate, name)
+    local wrong = findLapses(order.limiter, name)
     if wrong then return wrong end
   end
   if not own or open == 0 or gone and gone[id] then return end
@@ -138,8 +138,8 @@ local function standOpen(order, name, id, own)
   was, number, isMet = max(0, hits), at, met == 1
 end
 -- The number and the expiry for one more lease.
-local function enqueue(gate)
-  local due, chosen, top, soonest = nowMs + gate.lease, nil, 1, 1
+local function enqueue(limiter)
+  local due, chosen, top, soonest = nowMs + limiter.lease, nil, 1, 1
   for r = 1, runs do
     local last = lasts[r]
     if last <= due and not closed[r] and (not chosen or last > lasts[chosen]) then chosen = r end

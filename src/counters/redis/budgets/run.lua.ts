@@ -1,8 +1,8 @@
 /** Applies charges, and the run of a request whose charges are decided together (budgets.md section 7), in Lua. */
 export const RUN_LUA = `
-local function putBudget(gate, after, size)
-  for j = 1, #gate.limits do
-    local limit = gate.limits[j]
+local function putBudget(limiter, after, size)
+  for j = 1, #limiter.limits do
+    local limit = limiter.limits[j]
     if limit.isWindow then
       after[size + 1], after[size + 2] = U[j], E[j]
       size = size + 2
@@ -12,7 +12,7 @@ local function putBudget(gate, after, size)
       size = limit.kind.put(after, size, U[j], P[j], E[j])
     end
   end
-  if gate.isReserving then
+  if limiter.isReserving then
     size = size + 1
     -- Hits wanted by charges of the run count as reserved before any of it is open.
     after[size] = (open > 0 or held > 0 or lapsed > 0) and 1 or 0
@@ -21,7 +21,7 @@ local function putBudget(gate, after, size)
       size = size + 4
     end
   end
-  for b = 1, #gate.blocks do
+  for b = 1, #limiter.blocks do
     size = size + 1
     after[size] = KQ[b]
     if KQ[b] > 0 then
@@ -35,14 +35,14 @@ local function applyBudget(order, i)
   local from = size
   local wrong = standBudget(order, i)
   if not wrong then
-    size = putBudget(order.gate, after, size)
+    size = putBudget(order.limiter, after, size)
     wrong = saveBudget(order, i)
   end
   if wrong then fail(from, wrong) end
 end
 local function apply(i)
   local order = orderOf[i]
-  if order.gate then return applyBudget(order, i) end
+  if order.limiter then return applyBudget(order, i) end
   if not order.kind.looks then return fail(size, add(nameOf[i], order.text, ttlOf[i])) end
   local used, previous, elapsed, isAstray = stand(nameOf[i], order)
   if not used then return fail(size, previous) end
@@ -51,9 +51,9 @@ local function apply(i)
   size = order.kind.put(after, size, used, previous, elapsed)
 end
 -- Whether a refund is over all the same; no block refuses it.
-local function isInDebt(gate)
-  for j = 1, #gate.limits do
-    local limit = gate.limits[j]
+local function isInDebt(limiter)
+  for j = 1, #limiter.limits do
+    local limit = limiter.limits[j]
     if not limit.isSlots and not limit.isResting and freeOf(limit, j) < 0 then return true end
   end
   return false
@@ -76,16 +76,16 @@ end
 local function look(i)
   local order, seen = orderOf[i], {}
   local hits = hitsOf[i]
-  if order.gate then
+  if order.limiter then
     if standBudget(order, i) then return end
     if hits >= 0 or order.mode ~= 'a' then
       local isOver, isLate = judgeAhead(order, i, max(hits, 0))
-      putBudget(order.gate, seen, 0)
+      putBudget(order.limiter, seen, 0)
       return seen, isOver, isLate
     end
-    putBudget(order.gate, seen, 0)
-    takeAll(order.gate, hits)
-    return seen, isInDebt(order.gate)
+    putBudget(order.limiter, seen, 0)
+    takeAll(order.limiter, hits)
+    return seen, isInDebt(order.limiter)
   end
   local used, previous, elapsed = stand(nameOf[i], order)
   if not used then return end

@@ -3,18 +3,18 @@
  * to live is set before what needs it, and reservations are removed before the sum says so.
  */
 export const SAVE_LUA = `
-local function isBlockKept(gate)
-  for b = 1, #gate.blocks do
+local function isBlockKept(limiter)
+  for b = 1, #limiter.blocks do
     if KQ[b] > 0 then return true end
   end
   return false
 end
-local function isUsed(gate)
-  for j = 1, #gate.limits do
-    local limit = gate.limits[j]
+local function isUsed(limiter)
+  for j = 1, #limiter.limits do
+    local limit = limiter.limits[j]
     if not limit.isSlots and (U[j] > 0 or not limit.isLog and P[j] > 0) then return true end
   end
-  return strays ~= nil or isBlockKept(gate)
+  return strays ~= nil or isBlockKept(limiter)
 end
 -- Until when a limit is needed, and a block.
 local function endOfLimit(limit, j)
@@ -44,10 +44,10 @@ local function filled(live, bytes)
   return live .. NO_HIT:rep((bytes - #live) / 8)
 end
 -- The parts of a log with more hits than its limit, which was lowered, and those that no rule of ours has, with their ends.
-local function othersOf(gate)
+local function othersOf(limiter)
   local layout, figures = '', ''
-  for j = 1, #gate.limits do
-    local limit = gate.limits[j]
+  for j = 1, #limiter.limits do
+    local limit = limiter.limits[j]
     if limit.isLog then
       for p = #limit.names + 1, ceil(#P[j] / 64) do
         layout = layout .. nameOfLog(limit, p) .. ';'
@@ -61,35 +61,35 @@ local function othersOf(gate)
     figures = figures .. stray.bytes .. packed('<d', stray.untilMs)
   end
   -- Other builds count there: they learn how long our parts are needed.
-  for j = 1, #gate.limits do
-    local limit = gate.limits[j]
+  for j = 1, #limiter.limits do
+    local limit = limiter.limits[j]
     if not limit.isSlots then
       layout = layout .. '~' .. limit.id .. ' 1;'
       figures = figures .. packed('<d', (U[j] > 0 or not limit.isLog and P[j] > 0) and endOfLimit(limit, j) or 0)
     end
   end
-  for b = 1, #gate.blocks do
-    layout = layout .. '~' .. sub(gate.blocks[b].part, 1, -3) .. ' 1;'
+  for b = 1, #limiter.blocks do
+    layout = layout .. '~' .. sub(limiter.blocks[b].part, 1, -3) .. ' 1;'
     figures = figures .. packed('<d', endOfBlock(b))
   end
   return layout, figures
 end
-local function recordOf(gate)
-  local layout, figures = gate.layouts[1].head, ''
-  for j = 1, #gate.limits do
-    local limit = gate.limits[j]
+local function recordOf(limiter)
+  local layout, figures = limiter.layouts[1].head, ''
+  for j = 1, #limiter.limits do
+    local limit = limiter.limits[j]
     if limit.isWindow then figures = figures .. packed('<dd', U[j], E[j])
     elseif limit.isLog then figures = figures .. sub(filled(P[j], limit.bytes), 1, limit.bytes)
     elseif not limit.isSlots then
       figures = figures .. packed(limit.form, limit.kind.figures(limit, U[j], P[j], E[j]))
     end
   end
-  if isBlockKept(gate) then
-    layout = gate.layouts[2].head
-    for b = 1, #gate.blocks do figures = figures .. packed(BLOCK, KS[b], KE[b], KU[b], KT[b], KQ[b]) end
+  if isBlockKept(limiter) then
+    layout = limiter.layouts[2].head
+    for b = 1, #limiter.blocks do figures = figures .. packed(BLOCK, KS[b], KE[b], KU[b], KT[b], KQ[b]) end
   end
-  if not (strays or gate.hasLog) then return layout .. '\\n' .. figures end
-  local moreLayout, more = othersOf(gate)
+  if not (strays or limiter.hasLog) then return layout .. '\\n' .. figures end
+  local moreLayout, more = othersOf(limiter)
   return layout .. moreLayout .. '\\n' .. figures .. more
 end
 -- The same for a limit with reserved hits, which are charged when the last lease expires.
@@ -99,25 +99,25 @@ local function endOfHeld(limit, j, now)
   local used = min(U[j] + held * limit.unit, limit.most)
   return now + ceil(limit.kind.life(limit, used, P[j], 0) * limit.micros / 1000)
 end
-local function neededUntil(gate)
+local function neededUntil(limiter)
   local now, needed = nowMs, nowMs
   if open > 0 then
     for r = 1, runs do now = max(now, lasts[r]) end
   end
-  for j = 1, #gate.limits do
-    local limit = gate.limits[j]
+  for j = 1, #limiter.limits do
+    local limit = limiter.limits[j]
     if not limit.isSlots then
       needed = max(needed, endOfLimit(limit, j))
       if open > 0 and held > 0 then needed = max(needed, endOfHeld(limit, j, now)) end
     end
   end
-  for b = 1, #gate.blocks do needed = max(needed, endOfBlock(b)) end
+  for b = 1, #limiter.blocks do needed = max(needed, endOfBlock(b)) end
   for _, stray in ipairs(strays or {}) do needed = max(needed, stray.untilMs + SPARE_MS) end
   return max(needed, now) + 1000
 end
 -- Whether the time to live must grow: by some more than needed, so that few charges move it.
-local function isKeptLonger(gate)
-  local needed = neededUntil(gate)
+local function isKeptLonger(limiter)
+  local needed = neededUntil(limiter)
   if needed <= ends then return false end
   ends = floor(min(needed + min((needed - nowMs) / 4, 600000) + 5000, nowMs + LONGEST))
   return true
@@ -126,10 +126,10 @@ local function delete(name)
   local done = stored and pcall('DEL', name)
   return type(done) == 'table' and done.err
 end
-local function saveLimits(gate, name)
-  if not isUsed(gate) then return delete(name) end
-  local ms = min(neededUntil(gate) - nowMs, LONGEST)
-  return pcall('PSETEX', name, format(WHOLE, ms), recordOf(gate)).err
+local function saveLimits(limiter, name)
+  if not isUsed(limiter) then return delete(name) end
+  local ms = min(neededUntil(limiter) - nowMs, LONGEST)
+  return pcall('PSETEX', name, format(WHOLE, ms), recordOf(limiter)).err
 end
 local function endOpen(name, id, isEnded)
   local done
@@ -145,27 +145,27 @@ local function endOpen(name, id, isEnded)
   return type(done) == 'table' and done.err
 end
 local fields = { 'HSET', '', 's' }
-local function saveOpen(gate, i, isChanged, opens, isEnded)
+local function saveOpen(limiter, i, isChanged, opens, isEnded)
   local name, id, size = nameOf[i], idOf[i], 4
   if opens then
     local hits = hitsOf[i]
-    local at, due = enqueue(gate)
+    local at, due = enqueue(limiter)
     held, open = min(held + hits, MOST), open + 1
     fields[7] = packed('>d', at)
     fields[5], fields[6] = id, packed('<dc8B', hits, fields[7], 0)
     fields[8] = packed('<ddc0', due, hits, id)
     size = 8
-  elseif open == 0 and (isChanged or not stored or #stored < recordAt) and not isUsed(gate) then
+  elseif open == 0 and (isChanged or not stored or #stored < recordAt) and not isUsed(limiter) then
     return delete(name)
   elseif was >= 0 and not isEnded then
     fields[5], fields[6], size = id, packed('<dc8B', was, number, 1), 6
   end
-  local isLater = isKeptLonger(gate)
+  local isLater = isKeptLonger(limiter)
   local wrong = isLater and stored and expireAt(name, ends) or endOpen(name, id, isEnded)
   if wrong then return wrong end
   local record = ''
   if not isChanged then record = stored and withEnds(sub(stored, recordAt)) or ''
-  elseif isUsed(gate) then record = recordOf(gate) end
+  elseif isUsed(limiter) then record = recordOf(limiter) end
   fields[2], fields[4] = name, openText() .. record
   local done = pcall(unpack(fields, 1, size))
   if type(done) == 'table' then return done.err end
@@ -176,17 +176,17 @@ local function saveOpen(gate, i, isChanged, opens, isEnded)
 end
 -- Commits the charge at an index and writes the result; returns the text of an error, if any.
 local function saveBudget(order, i)
-  local gate, mode = order.gate, order.mode
+  local limiter, mode = order.limiter, order.mode
   local isChanged, opens, isEnded = commitBudget(order, i)
   if mode == 'l' then return end
   if isMended or isOpenMended then mended = mended + 1 end
   isChanged = isChanged or isMended
   isChanged = isChanged or dues > 0
   if gone then granted[nameOf[i]] = 0 end
-  if not gate.isReserving then return isChanged and saveLimits(gate, nameOf[i]) end
+  if not limiter.isReserving then return isChanged and saveLimits(limiter, nameOf[i]) end
   local isMetNow = mode == 'r' and was >= 0 and not isMet
   if isChanged or opens or isEnded or gone or isMetNow or isOpenMended then
-    return saveOpen(gate, i, isChanged, opens, isEnded)
+    return saveOpen(limiter, i, isChanged, opens, isEnded)
   end
 end
 `;

@@ -2,7 +2,7 @@ import { MAX_OPEN, MAX_SUM, type Budget } from '../../../../src/core/budgets/bud
 import { commit } from '../../../../src/core/budgets/commit';
 import type { BudgetAsk } from '../../../../src/core/budgets/judge';
 import type { BudgetState } from '../../../../src/core/kinds/state';
-import { blockFor, gateOfLimits, standing, START } from '../../../support/budget-gates';
+import { blockFor, limiterOfLimits, standing, START } from '../../../support/budget-limiters';
 import { inFlight } from '../../../support/budgets';
 
 const second = { unit: 'SECOND', requestsPerUnit: 3 } as const;
@@ -16,7 +16,7 @@ const struck = (strikes: number) => ({
 });
 
 describe('a refused ask', () => {
-  const { budget } = gateOfLimits([second, minute]);
+  const { budget } = limiterOfLimits([second, minute]);
 
   it('is charged where a limit says so', () => {
     const after = commit(budget, standing(budget, [3, 3]), { hits: 2, mode: 'ask' });
@@ -30,7 +30,7 @@ describe('a refused ask', () => {
 
   it('counts for the blocks of the limits that refuse it, and of the rule', () => {
     const of = { after: 9 };
-    const { budget } = gateOfLimits(
+    const { budget } = limiterOfLimits(
       [
         { ...second, block: of },
         { ...minute, block: of },
@@ -52,7 +52,7 @@ describe('a refused ask', () => {
     ['of no hits', 0],
     ['that gives hits back', -1],
   ])('counts for no block %s, as it is not refused', (_, hits) => {
-    const { budget } = gateOfLimits([{ ...minute, block: {} }]);
+    const { budget } = limiterOfLimits([{ ...minute, block: {} }]);
     const after = commit(budget, standing(budget, [15]), { hits, mode: 'ask' });
     expect([usedOf(after), strikesOf(after)]).toEqual([[15 + hits], [0]]);
     expect(after.blocks[0]?.untilMs).toBe(0);
@@ -66,26 +66,26 @@ describe('while a block lasts', () => {
   const ask = { hits: 1, mode: 'ask' } as const;
 
   it('what it refuses changes nothing', () => {
-    const { budget } = gateOfLimits(rule, { block });
+    const { budget } = limiterOfLimits(rule, { block });
     const state = standing(budget, [10, 3], { blocks });
     expect(commit(budget, state, ask)).toBe(state);
   });
 
   it('refusals of the limits are charged in shadow mode, and count for no block', () => {
-    const { budget } = gateOfLimits(rule, { block }, { shadowMode: true });
+    const { budget } = limiterOfLimits(rule, { block }, { shadowMode: true });
     const after = commit(budget, standing(budget, [10, 3], { blocks }), ask);
     expect([usedOf(after), after.blocks]).toEqual([[11, 3], blocks]);
   });
 
   it('hits are given back', () => {
-    const { budget } = gateOfLimits(rule, { block });
+    const { budget } = limiterOfLimits(rule, { block });
     const after = commit(budget, standing(budget, [10, 3], { blocks }), { hits: -2, mode: 'ask' });
     expect(usedOf(after)).toEqual([8, 1]);
   });
 });
 
 describe('a reservation', () => {
-  const { budget } = gateOfLimits([{ ...minute, chargeDenied: false }, inFlight(2)]);
+  const { budget } = limiterOfLimits([{ ...minute, chargeDenied: false }, inFlight(2)]);
   const forced: Budget = { ...budget, isForced: true };
   const reserve = { hits: 3, mode: 'reserve' } as const;
 

@@ -2,12 +2,12 @@ import { MAX_OPEN } from '../../../../src/core/budgets/budget';
 import { askOf, judge, type BudgetAsk } from '../../../../src/core/budgets/judge';
 import type { Reservation } from '../../../../src/core/kinds/kind';
 import type { BlockState } from '../../../../src/core/kinds/state';
-import { blockFor, gateOfLimits, standing } from '../../../support/budget-gates';
+import { blockFor, limiterOfLimits, standing } from '../../../support/budget-limiters';
 import { inFlight } from '../../../support/budgets';
 import { SOME_MATCH } from '../../../support/rules';
 
 const minute = { unit: 'MINUTE', requestsPerUnit: 10 } as const;
-const { budget } = gateOfLimits([{ ...minute, block: {} }, inFlight(2)], {
+const { budget } = limiterOfLimits([{ ...minute, block: {} }, inFlight(2)], {
   block: { after: 1 },
 });
 const MODES = ['ask', 'reserve', 'settle', 'cancel'] as const;
@@ -40,7 +40,7 @@ describe('an ask', () => {
     [MAX_OPEN, 'reserve', true],
     [MAX_OPEN, 'ask', false],
   ] as const)('that finds %i reservations open and would %s', (open, mode, isOver) => {
-    const slotless = gateOfLimits([minute], { reserve: {} }).budget;
+    const slotless = limiterOfLimits([minute], { reserve: {} }).budget;
     const judgement = judge(slotless, standing(slotless, [0], { open }), { hits: 1, mode });
     expect(judgement).toEqual({ isOver, refusing: [], block: -1 });
   });
@@ -57,7 +57,7 @@ describe('an ask', () => {
   });
 
   it('is told of a block in shadow mode, and judged by the limits', () => {
-    const shadow = gateOfLimits([{ ...minute, block: {} }], { block: {} }, { shadowMode: true });
+    const shadow = limiterOfLimits([{ ...minute, block: {} }], { block: {} }, { shadowMode: true });
     const ofUsed = (used: number, ...blocks: readonly BlockState[]) =>
       judge(shadow.budget, standing(shadow.budget, [used], { blocks }), { hits: 1, mode: 'ask' });
     const [none, lasts] = [blockFor(-1), blockFor(1)];
@@ -79,7 +79,7 @@ describe('what an increment asks', () => {
   const askFor = (hits: number, was: number, reservation?: Omit<Reservation, 'id'>) =>
     askOf(
       {
-        ...{ gate: gateOfLimits([minute]), hits, times: 1, windowEndSeconds: 0 },
+        ...{ limiter: limiterOfLimits([minute]), hits, times: 1, windowEndSeconds: 0 },
         ...SOME_MATCH,
         reservation: reservation && { ...reservation, id: 'a' },
       },

@@ -1,26 +1,31 @@
 import { all } from '../../../../src/core/kinds/all';
-import { unused, usedHits } from '../../../../src/core/kinds/gate';
+import { unused, usedHits } from '../../../../src/core/kinds/limiter';
 import type { Asked, CounterState } from '../../../../src/core/kinds/kind';
-import { plainGate } from '../../../../src/core/kinds/kinds';
+import { plainLimiter } from '../../../../src/core/kinds/kinds';
 import { refusedUntil, stateRefusing } from '../../../../src/core/kinds/refusal';
-import { gateOf, type StateGate } from '../../../support/gates';
+import { limiterOf, type StateLimiter } from '../../../support/limiters';
 
 const NOW = 1_700_000_040;
 /** 10 hits a minute, one in 6 s, of which 15 fit at once. */
 const bucketOf = (chargeDenied: boolean) =>
-  gateOf({ name: 'gcra', limit: 10, burst: 15, periodSeconds: 60, chargeDenied });
+  limiterOf({ name: 'gcra', limit: 10, burst: 15, periodSeconds: 60, chargeDenied });
 const bucket = bucketOf(false);
 const charging = bucketOf(true);
-const guarded = gateOf({ name: 'fixed_window', limit: 10, chargeDenied: false, periodSeconds: 60 });
-const counted = plainGate(10);
+const guarded = limiterOf({
+  name: 'fixed_window',
+  limit: 10,
+  chargeDenied: false,
+  periodSeconds: 60,
+});
+const counted = plainLimiter(10);
 
-const inUse = (hits: number, gate: StateGate = bucket): CounterState =>
-  gate.kind.take(gate, unused(gate, NOW), hits);
-const asksFor = (hits: number, times = 1, gate: StateGate = bucket): Asked => ({
-  ...{ gate, hits, times },
+const inUse = (hits: number, limiter: StateLimiter = bucket): CounterState =>
+  limiter.kind.take(limiter, unused(limiter, NOW), hits);
+const asksFor = (hits: number, times = 1, limiter: StateLimiter = bucket): Asked => ({
+  ...{ limiter, hits, times },
   windowEndSeconds: NOW + 30,
 });
-const countFor = (hits: number): Asked => ({ ...asksFor(hits), gate: counted });
+const countFor = (hits: number): Asked => ({ ...asksFor(hits), limiter: counted });
 
 describe('what a store says of an ask tells of a refusal', () => {
   it.each([
@@ -50,7 +55,7 @@ it.each([
 ])(
   'knows whether what is known of a refusal answers %s in place of the store',
   (_, asked, isRecalled) => {
-    expect(asked.gate.kind.isRecalled(asked)).toBe(isRecalled);
+    expect(asked.limiter.kind.isRecalled(asked)).toBe(isRecalled);
   },
 );
 
@@ -79,7 +84,7 @@ describe('a counter that has refused', () => {
     ['a window that ends', asksFor(1, 1, guarded), NOW + 30],
     ['a count', countFor(1), NOW + 30],
   ])('refuses %s until it fits', (_, asked, until) => {
-    const seen = asked.gate === counted ? 11 : inUse(15, asked.gate as StateGate);
+    const seen = asked.limiter === counted ? 11 : inUse(15, asked.limiter as StateLimiter);
     expect(refusedUntil(asked, seen, NOW + 0.5)).toBe(until);
   });
 });

@@ -14,7 +14,7 @@ import { descriptor, request } from '../../../support/requests';
 import { definitionsOf, rulesOf, SOME_MATCH } from '../../../support/rules';
 import { createTokens, ROTATION_SECONDS, secretRules } from '../../../support/secret-rules';
 import { expectFigure } from '../../../support/figure';
-import { plain } from '../../../support/gates';
+import { plain } from '../../../support/limiters';
 
 const NOW = 1_795_240_201;
 const options: PlanOptions = { keyPrefix: 'p:', ttlJitterSeconds: 300, holdBack: false };
@@ -49,7 +49,7 @@ describe('planBatch', () => {
         windowEndSeconds: 1_795_240_800,
         rule: descriptorHits[0]?.limit,
         entries: [{ key: 'user', value: 'ann' }],
-        gate: descriptorHits[0]?.limit.gate,
+        limiter: descriptorHits[0]?.limit.limiter,
         times: 1,
       },
     ]);
@@ -285,7 +285,7 @@ describe('Coalescer', () => {
       const countable = {
         template,
         values,
-        limit: { requestsPerUnit: limit, gate: plain(limit).gate },
+        limit: { requestsPerUnit: limit, limiter: plain(limit).limiter },
       };
       const joined = coalescer.merge(countable, hits);
       if (joined !== NOT_MERGED) return joined;

@@ -1,9 +1,9 @@
-import type { CounterState, Gate, Kind, Seen } from './kind';
+import type { CounterState, Limiter, Kind, Seen } from './kind';
 import { millisOfTicks, ticksOf } from './ticks';
 import { WINDOW_TICKS } from './window';
 
 /** How a rule counts, apart from its kind. */
-export interface GateDefinition {
+export interface LimiterDefinition {
   /** Hits per period. */
   readonly limit: number;
   /** Burst size, where the kind has a burst; undefined: the limit. */
@@ -13,7 +13,7 @@ export interface GateDefinition {
   readonly periodSeconds: number;
 }
 
-export function limitGate(kind: Kind, definition: GateDefinition): Gate {
+export function compileLimiter(kind: Kind, definition: LimiterDefinition): Limiter {
   const { limit, burst = limit, chargeDenied = false, periodSeconds } = definition;
   const { tickMicros, periodTicks } = kind.hasOwnForm ? ticksOf(periodSeconds) : WINDOW_TICKS;
   return {
@@ -31,35 +31,35 @@ export function limitGate(kind: Kind, definition: GateDefinition): Gate {
 }
 
 /** One instance's share of a limit while `replicas` count alone: rounded down, and at least 1, so that no instance is shut. */
-export function shareOf(gate: Gate, replicas: number): Gate {
+export function shareOf(limiter: Limiter, replicas: number): Limiter {
   const of = (hits: number): number => (hits === 0 ? 0 : Math.max(1, Math.floor(hits / replicas)));
-  const limit = of(gate.limit);
-  return { ...gate, limit, size: of(gate.size), drain: Math.max(1, limit) };
+  const limit = of(limiter.limit);
+  return { ...limiter, limit, size: of(limiter.size), drain: Math.max(1, limit) };
 }
 
 /** Whether counters hold more than the count of a window, see `Kind`. */
-export function hasOwnForm(gate: Gate): gate is Gate<CounterState> {
-  return gate.kind.hasOwnForm;
+export function hasOwnForm(limiter: Limiter): limiter is Limiter<CounterState> {
+  return limiter.kind.hasOwnForm;
 }
 
 /** The burst size, where it exceeds the limit. */
-export function burstOf({ kind, size }: Gate): number | undefined {
+export function burstOf({ kind, size }: Limiter): number | undefined {
   return kind.hasBurst ? size : undefined;
 }
 
 /** A counter that was never used. */
-export function unused<S extends Seen>(gate: Gate<S>, nowTick: number): S {
-  return gate.kind.ofHits(gate, 0, nowTick);
+export function unused<S extends Seen>(limiter: Limiter<S>, nowTick: number): S {
+  return limiter.kind.ofHits(limiter, 0, nowTick);
 }
 
 /** Whole hits that would be admitted now. */
-export function freeHits<S extends Seen>(gate: Gate<S>, seen: S): number {
-  return Math.max(0, Math.floor(gate.kind.free(gate, seen) / gate.periodTicks));
+export function freeHits<S extends Seen>(limiter: Limiter<S>, seen: S): number {
+  return Math.max(0, Math.floor(limiter.kind.free(limiter, seen) / limiter.periodTicks));
 }
 
 /** Hits in use, a partial hit counted as one; above the limit after the limit was lowered. */
-export function usedHits<S extends Seen>(gate: Gate<S>, seen: S): number {
-  return gate.size + Math.ceil(-gate.kind.free(gate, seen) / gate.periodTicks);
+export function usedHits<S extends Seen>(limiter: Limiter<S>, seen: S): number {
+  return limiter.size + Math.ceil(-limiter.kind.free(limiter, seen) / limiter.periodTicks);
 }
 
 /** Whether a counter is equivalent to a missing one: its key is deleted. */
@@ -71,6 +71,6 @@ export function isUnused({ used, previous }: CounterState): boolean {
 const SPARE_MS = 1_000;
 
 /** Milliseconds for which a record is kept after it was written. */
-export function lifetimeMs<S extends Seen>(gate: Gate<S>, seen: S): number {
-  return millisOfTicks(gate.kind.ticksOfLife(gate, seen), gate.tickMicros) + SPARE_MS;
+export function lifetimeMs<S extends Seen>(limiter: Limiter<S>, seen: S): number {
+  return millisOfTicks(limiter.kind.ticksOfLife(limiter, seen), limiter.tickMicros) + SPARE_MS;
 }
