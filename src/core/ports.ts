@@ -1,6 +1,6 @@
 import type { PolicyOptions } from './decision/policy-headers';
 import type { Failure, StoreError } from './errors';
-import type { Asked, Seen, State } from './kinds/kind';
+import type { Operation, Seen, State } from './kinds/kind';
 import type { Decision, DecisionRequest, Entry } from './model';
 import type { LimitsFromRule, RuleLimit, ValueLimit } from './rules/rules';
 
@@ -30,7 +30,7 @@ export interface PendingRequest {
 }
 
 /** One change of one counter. Several of a batch may name the same key; they apply in order. */
-export interface Increment extends Asked {
+export interface Increment extends Operation {
   /** The complete counter key, window start included (behaviour.md §3.4). */
   readonly key: string;
   /** Hits allowed in the window (uint32). */

@@ -168,9 +168,9 @@ function takenBack(
 /** The part of a batch that goes to the store, and which of it are held back, so that they are only read. */
 function withoutKnown(batch: CounterBatch, known: readonly boolean[]) {
   const { increments, groupEnds } = batch;
-  const isAsked = (_: Increment, place: number): boolean => known[place] !== true;
+  const isUnknown = (_: Increment, place: number): boolean => known[place] !== true;
   const looks = new Set<number>();
-  if (groupEnds === undefined) return { part: pick(batch, isAsked), looks };
+  if (groupEnds === undefined) return { part: pick(batch, isUnknown), looks };
   const ends: number[] = [];
   let start = 0;
   for (const end of groupEnds) {
@@ -183,8 +183,8 @@ function withoutKnown(batch: CounterBatch, known: readonly boolean[]) {
     if (!isHeld) ends.push(end);
     start = end;
   }
-  const asked = increments.map((one, place) => (looks.has(place) ? lookOf(one) : one));
-  return { part: pick({ ...batch, increments: asked, groupEnds: ends }, isAsked), looks };
+  const remaining = increments.map((one, place) => (looks.has(place) ? lookOf(one) : one));
+  return { part: pick({ ...batch, increments: remaining, groupEnds: ends }, isUnknown), looks };
 }
 
 /** Whether an increment of a request is known to be over that holds the others back. */

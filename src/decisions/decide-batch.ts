@@ -19,7 +19,7 @@ import type {
 import type { Rules } from '../core/rules/rules';
 import { answerFor } from './answer';
 import { createBatchContext, type AnswerOptions, type BatchContext, type Counted } from './batch';
-import { leasedCounts } from './leased-asks';
+import { leasedCounts } from './leased-hits';
 import { cancelsOf, withoutLeft } from './left-callers';
 import { logDecisions, type DecisionLog } from './log-decisions';
 

@@ -2,7 +2,7 @@ import { decidingVerdict, limitOfList, overallCode } from '../core/decision/resp
 import type { DecisionRecord } from '../core/decision/decision-record';
 import type { Answer, PendingRequest } from '../core/ports';
 import type { AnswerOptions, BatchContext, Verdicts } from './batch';
-import { leasedAsks } from './leased-asks';
+import { leasedHits } from './leased-hits';
 
 export interface DecisionLog {
   /** Whether to log a decision; `isRefused`: it was over a limit, also where shadow mode or another quota let it pass. */
@@ -43,7 +43,7 @@ export function logDecisions(
       secrets: plan.secrets,
       isShadow: decision.overallCode === 'OK' && isShadow(own, options),
       isQuota: decision.overallCode === 'OVER_LIMIT' && isQuota(own),
-      leased: leasedAsks(batch, start, end),
+      leased: leasedHits(batch, start, end),
       traceId: trace?.traceId(),
     });
   }

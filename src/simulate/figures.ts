@@ -106,7 +106,7 @@ export class FigureSheet {
   #noteCounter(increment: Increment, seen: Seen): void {
     const { key, rule, limiter, windowEndSeconds } = increment;
     const figures = this.#of(rule);
-    const asked = limiter.kind.hitsAsked(seen);
+    const asked = limiter.kind.hitsCharged(seen);
     let isNew = true;
     if (asked !== undefined) {
       figures.after.add(asked);

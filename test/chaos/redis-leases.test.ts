@@ -1,6 +1,6 @@
 import { MAX_OPEN } from '../../src/core/budgets/budget';
 import type { BudgetState } from '../../src/core/kinds/kind';
-import type { AskedIncrement } from '../../src/counters/redis/asks-call';
+import type { ScriptIncrement } from '../../src/counters/redis/operations-call';
 import { readBudgetAnswer } from '../../src/counters/redis/budgets/budget-answer';
 import { encodeBudgetCall } from '../../src/counters/redis/budgets/budget-call';
 import { BUDGET_SCRIPTS } from '../../src/counters/redis/budgets/budget-script';
@@ -39,7 +39,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const ask = (hits: number, id?: string): AskedIncrement => ({
+const ask = (hits: number, id?: string): ScriptIncrement => ({
   key: KEY,
   hits,
   times: 1,
@@ -48,7 +48,7 @@ const ask = (hits: number, id?: string): AskedIncrement => ({
   reservation: id === undefined ? undefined : { mode: 'reserve', id, saysHits: true },
 });
 
-const call = async (increments: readonly AskedIncrement[], nowMs: number) => {
+const call = async (increments: readonly ScriptIncrement[], nowMs: number) => {
   const nowSeconds = nowMs / 1_000;
   const how = { groupEnds: undefined, nowSeconds, isDeclaringKeys: true };
   const args = encodeBudgetCall({ increments, ...how, nowMicros: nowMs * 1_000 });

@@ -2,7 +2,7 @@ import type { BudgetLimiter } from '../../src/core/budgets/budget';
 import type { BudgetState, CounterState, Reservation, State } from '../../src/core/kinds/kind';
 import type { AlgorithmName } from '../../src/core/kinds/kinds';
 import type { RuleLimit } from '../../src/core/rules/rules';
-import type { AskedIncrement, AsksReply } from '../../src/counters/redis/asks-call';
+import type { ScriptIncrement, OperationsReply } from '../../src/counters/redis/operations-call';
 import { readBudgetAnswer } from '../../src/counters/redis/budgets/budget-answer';
 import { encodeBudgetCall } from '../../src/counters/redis/budgets/budget-call';
 import { BUDGET_SCRIPTS } from '../../src/counters/redis/budgets/budget-script';
@@ -32,7 +32,10 @@ afterAll(() => server.stop());
 
 const freshKey = (): string => `{c:ends_${String((serial += 1))}~1}~r`;
 
-const call = async (increments: readonly AskedIncrement[], nowMs: number): Promise<AsksReply> => {
+const call = async (
+  increments: readonly ScriptIncrement[],
+  nowMs: number,
+): Promise<OperationsReply> => {
   const about = { groupEnds: undefined, isDeclaringKeys: true, nowSeconds: nowMs / 1_000 };
   const args = encodeBudgetCall({ increments, ...about, nowMicros: nowMs * 1_000 });
   const answer = await callScript(server.client, BUDGET_SCRIPTS.declaring, args, 'eval');
@@ -43,10 +46,10 @@ const call = async (increments: readonly AskedIncrement[], nowMs: number): Promi
 
 const ask = (
   key: string,
-  limiter: AskedIncrement['limiter'],
+  limiter: ScriptIncrement['limiter'],
   hits: number,
   reservation?: Pick<Reservation, 'mode' | 'id'>,
-): AskedIncrement => ({
+): ScriptIncrement => ({
   ...{ key, hits, times: 1, ttlSeconds: 3_600, limiter },
   reservation: reservation && { ...reservation, saysHits: true },
 });
@@ -67,7 +70,7 @@ const entry = (sort: Sort, limit: number, periodSeconds = 60) =>
 const RESERVE = { leaseMs: LEASE_MS, isReleased: false };
 const SLOTS = budget([entry('slots', 2)], { reserve: RESERVE });
 
-const isRefused = (one: AskedIncrement, states: readonly (State | undefined)[]): boolean =>
+const isRefused = (one: ScriptIncrement, states: readonly (State | undefined)[]): boolean =>
   one.limiter.kind.refuses({ ...one, windowEndSeconds: 0 }, states[0] as State);
 
 describe('a clock that was 400 days ahead for one call', () => {
@@ -92,16 +95,16 @@ describe('a clock that was 400 days ahead for one call', () => {
   ] as const)('refuses for no longer than it may: %s', async (_, limiter, mostMs) => {
     const key = freshKey();
     const isReserving = 'budget' in limiter && limiter.budget.reserve !== undefined;
-    const one = (id: string): AskedIncrement =>
+    const one = (id: string): ScriptIncrement =>
       ask(key, limiter, 1, isReserving ? { mode: 'reserve', id } : undefined);
     const fill = Array.from({ length: limiter.size + 1 }, (__, at) => one(`ahead${String(at)}`));
     await call(fill, START_MS + AHEAD_MS);
     let [nowMs, mended] = [START_MS, 0];
     for (;;) {
-      const asked = one(`now${String(nowMs)}`);
-      const reply = await call([asked], nowMs);
+      const operation = one(`now${String(nowMs)}`);
+      const reply = await call([operation], nowMs);
       mended += reply.mended;
-      if (!isRefused(asked, reply.states)) break;
+      if (!isRefused(operation, reply.states)) break;
       expect(nowMs - START_MS).toBeLessThanOrEqual(mostMs + SLACK_MS);
       nowMs += 1_000;
     }
@@ -122,22 +125,22 @@ describe('leases that are over', () => {
     }
     await call([ask(key, SLOTS, 1, { mode: 'reserve', id: 'last' })], START_MS + 2_000);
     const sent: (readonly string[])[] = [];
-    const asking = {
-      ask: (_: string, commands: readonly (readonly string[])[]) => {
+    const sender = {
+      send: (_: string, commands: readonly (readonly string[])[]) => {
         sent.push(...commands);
         return Promise.all(
           commands.map(([name = '', ...rest]) => server.client.call(name, ...rest)),
         );
       },
     };
-    await listOpen(asking, { key, rule: { limiter: SLOTS } as unknown as RuleLimit }, 1_000);
+    await listOpen(sender, { key, rule: { limiter: SLOTS } as unknown as RuleLimit }, 1_000);
     // Each passes 2,000 numbers at most.
     expect(sent.length).toBe(21);
     let calls = 0;
     for (let isOver = true; isOver; calls += 1) {
-      const asked = ask(key, SLOTS, 1, { mode: 'reserve', id: `next${String(calls)}` });
-      const { states } = await call([asked], START_MS + 2_000 + LEASE_MS);
-      isOver = isRefused(asked, states);
+      const operation = ask(key, SLOTS, 1, { mode: 'reserve', id: `next${String(calls)}` });
+      const { states } = await call([operation], START_MS + 2_000 + LEASE_MS);
+      isOver = isRefused(operation, states);
     }
     expect(calls).toBeLessThanOrEqual(5);
   });

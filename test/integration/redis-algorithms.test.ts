@@ -6,10 +6,10 @@ import { outcomeOf } from '../../src/core/kinds/whole';
 import { countAdmitted } from '../../src/core/kinds/whole';
 import { type CounterState } from '../../src/core/kinds/kind';
 import {
-  encodeAsksCall,
-  readAsksAnswer,
-  type AskedIncrement,
-} from '../../src/counters/redis/asks-call';
+  encodeOperationsCall,
+  readOperationsAnswer,
+  type ScriptIncrement,
+} from '../../src/counters/redis/operations-call';
 import { KIND_SCRIPTS } from '../../src/counters/redis/lua-kinds';
 import { unpack } from '../../src/counters/redis/message-pack';
 import { callScript } from '../../src/counters/redis/script-call';
@@ -36,13 +36,19 @@ interface CallOptions {
   readonly isDeclaringKeys?: boolean;
 }
 
-const call = async (increments: readonly AskedIncrement[], options: CallOptions = {}) => {
+const call = async (increments: readonly ScriptIncrement[], options: CallOptions = {}) => {
   const { groupEnds, nowMicros, isDeclaringKeys = true } = options;
   const now = nowMicros === undefined ? {} : { nowMicros };
-  const args = encodeAsksCall({ increments, groupEnds, nowSeconds: 0, isDeclaringKeys, ...now });
+  const args = encodeOperationsCall({
+    increments,
+    groupEnds,
+    nowSeconds: 0,
+    isDeclaringKeys,
+    ...now,
+  });
   const script = KIND_SCRIPTS[isDeclaringKeys ? 'declaring' : 'cluster'];
   const answer = await callScript(server.client, script, args, 'eval');
-  const reply = readAsksAnswer(unpack(answer as Buffer), increments);
+  const reply = readOperationsAnswer(unpack(answer as Buffer), increments);
   return { ...reply, states: counterStates(reply.states) ?? [] };
 };
 
@@ -50,8 +56,8 @@ const ask = (
   key: string,
   algorithm: StateLimiter | undefined,
   hits: number | bigint = 1,
-  more: Partial<AskedIncrement> = {},
-): AskedIncrement => ({
+  more: Partial<ScriptIncrement> = {},
+): ScriptIncrement => ({
   key,
   hits,
   times: 1,

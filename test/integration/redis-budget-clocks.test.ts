@@ -1,6 +1,6 @@
 import type { BudgetLimiter } from '../../src/core/budgets/budget';
 import type { BudgetState, Reservation } from '../../src/core/kinds/kind';
-import type { AskedIncrement } from '../../src/counters/redis/asks-call';
+import type { ScriptIncrement } from '../../src/counters/redis/operations-call';
 import { readBudgetAnswer } from '../../src/counters/redis/budgets/budget-answer';
 import { encodeBudgetCall } from '../../src/counters/redis/budgets/budget-call';
 import { BUDGET_SCRIPTS } from '../../src/counters/redis/budgets/budget-script';
@@ -60,18 +60,23 @@ function createCounter() {
     }: Partial<Reservation> & { readonly limiter?: BudgetLimiter } = {},
   ) => {
     const { mode, id = 'a', saysHits = true } = reservation;
-    const asked: AskedIncrement = {
+    const operation: ScriptIncrement = {
       ...{ key, hits, times: 1, ttlSeconds: 0, limiter },
       reservation: mode && { mode, id, saysHits },
     };
     const nowSeconds = (EVE_MS + ownMs) / 1_000;
-    const call = { increments: [asked], groupEnds: undefined, nowSeconds, isDeclaringKeys: true };
+    const call = {
+      increments: [operation],
+      groupEnds: undefined,
+      nowSeconds,
+      isDeclaringKeys: true,
+    };
     const args = encodeBudgetCall({ ...call, nowMicros: (EVE_MS + ms) * 1_000 });
     const answer = await callScript(server.client, BUDGET_SCRIPTS.declaring, args, 'eval');
-    const { states, failures } = readBudgetAnswer(unpack(answer as Buffer), [asked]);
+    const { states, failures } = readBudgetAnswer(unpack(answer as Buffer), [operation]);
     expect(failures).toBeUndefined();
     const state = states[0] as BudgetState;
-    const isOver = limiter.kind.refuses({ ...asked, windowEndSeconds: 0 }, state);
+    const isOver = limiter.kind.refuses({ ...operation, windowEndSeconds: 0 }, state);
     return { ...state, isOver };
   };
   const standing = async (when: When, limiter = DAILY) => {

@@ -3,7 +3,7 @@ import type { BudgetLimiter } from '../../src/core/budgets/budget';
 import type { BudgetState, Limiter, Reservation } from '../../src/core/kinds/kind';
 import type { CounterState } from '../../src/core/kinds/state';
 import { readOwnForm } from '../../src/counters/redis/counter-writer';
-import type { AskedIncrement } from '../../src/counters/redis/asks-call';
+import type { ScriptIncrement } from '../../src/counters/redis/operations-call';
 import { readBudgetAnswer } from '../../src/counters/redis/budgets/budget-answer';
 import { encodeBudgetCall } from '../../src/counters/redis/budgets/budget-call';
 import { BUDGET_SCRIPTS } from '../../src/counters/redis/budgets/budget-script';
@@ -52,20 +52,20 @@ function createCounter() {
   const key = `{c:reads_${String((serial += 1))}~1}~r`;
   let nowMs = START_MS;
   const play = async (limiter: BudgetLimiter, hits: number, reservation?: Reservation) => {
-    const asked: AskedIncrement = {
+    const operation: ScriptIncrement = {
       ...{ key, hits, times: 1, ttlSeconds: 0, limiter },
       reservation,
     };
-    const call = { increments: [asked], groupEnds: undefined, isDeclaringKeys: true };
+    const call = { increments: [operation], groupEnds: undefined, isDeclaringKeys: true };
     const clocks = { nowSeconds: Math.floor(nowMs / 1_000), nowMicros: nowMs * 1_000 };
     const args = encodeBudgetCall({ ...call, ...clocks });
     const answer = await callScript(server.client, BUDGET_SCRIPTS.declaring, args, 'eval');
-    const { states, failures } = readBudgetAnswer(unpack(answer as Buffer), [asked]);
+    const { states, failures } = readBudgetAnswer(unpack(answer as Buffer), [operation]);
     expect(failures).toBeUndefined();
     return states[0] as BudgetState;
   };
-  const asking = {
-    ask: (_: string, commands: readonly (readonly string[])[]) =>
+  const sender = {
+    send: (_: string, commands: readonly (readonly string[])[]) =>
       Promise.all(
         commands.map((words) => {
           const [name = '', ...rest] = withClock(words, nowMs * 1_000);
@@ -82,7 +82,7 @@ function createCounter() {
     found: (limiter = TOKENS) => play(limiter, 0, { mode: 'look', id: '', saysHits: false }),
     read: async (limiter = TOKENS) => {
       const { state, ...rest } = await readOwnForm(
-        asking,
+        sender,
         key,
         limiter as Limiter as Limiter<CounterState>,
       );
@@ -90,7 +90,7 @@ function createCounter() {
     },
     list: async () =>
       (
-        await listOpen(asking, { key, rule: { limiter: TOKENS } as unknown as RuleLimit }, 1_000)
+        await listOpen(sender, { key, rule: { limiter: TOKENS } as unknown as RuleLimit }, 1_000)
       ).map(({ id }) => id),
   };
 }

@@ -3,7 +3,7 @@ import type { Budget, BudgetLimiter } from '../../src/core/budgets/budget';
 import { blockEndMs, NO_BLOCK } from '../../src/core/budgets/block';
 import { blockName, stateOf } from '../../src/core/budgets/record';
 import type { BudgetState, Reservation, State } from '../../src/core/kinds/kind';
-import type { AskedIncrement } from '../../src/counters/redis/asks-call';
+import type { ScriptIncrement } from '../../src/counters/redis/operations-call';
 import { readBudgetAnswer } from '../../src/counters/redis/budgets/budget-answer';
 import { encodeBudgetCall } from '../../src/counters/redis/budgets/budget-call';
 import { BUDGET_SCRIPTS } from '../../src/counters/redis/budgets/budget-script';
@@ -42,7 +42,7 @@ interface CallOptions {
   readonly isDeclaringKeys?: boolean;
 }
 
-const call = async (increments: readonly AskedIncrement[], options: CallOptions = {}) => {
+const call = async (increments: readonly ScriptIncrement[], options: CallOptions = {}) => {
   const { groupEnds, nowMs, isDeclaringKeys = true } = options;
   const { nowSeconds = (nowMs ?? Date.now()) / 1_000 } = options;
   const now = nowMs === undefined ? {} : { nowMicros: nowMs * 1_000 };
@@ -56,8 +56,8 @@ const ask = (
   key: string,
   limiter: BudgetLimiter,
   hits: number,
-  more: Partial<AskedIncrement> = {},
-): AskedIncrement => ({
+  more: Partial<ScriptIncrement> = {},
+): ScriptIncrement => ({
   key,
   hits,
   times: 1,
@@ -67,7 +67,7 @@ const ask = (
 });
 
 /** What a step asks of a rule: asks come several times in a row only where one changes nothing but figures. */
-const askOf = (key: string, limiter: BudgetLimiter, step: BudgetStep): AskedIncrement => {
+const askOf = (key: string, limiter: BudgetLimiter, step: BudgetStep): ScriptIncrement => {
   const { share, mode, id, saysHits } = step;
   const hits = Math.sign(share) * Math.ceil(Math.abs(share) * limiter.size) + 0;
   const isTogether = mode === 'ask' && !limiter.isAlone && hits > 0;

@@ -6,11 +6,11 @@ import type { BudgetState, CounterState, Limiter } from '../../src/core/kinds/ki
 import type { LimitDefinition } from '../../src/core/rules/definition';
 import type { KeyRules } from '../../src/core/rules/rules';
 import {
-  encodeAsksCall,
-  readAsksAnswer,
-  type AskedIncrement,
-  type AsksReply,
-} from '../../src/counters/redis/asks-call';
+  encodeOperationsCall,
+  readOperationsAnswer,
+  type ScriptIncrement,
+  type OperationsReply,
+} from '../../src/counters/redis/operations-call';
 import { readBudgetAnswer } from '../../src/counters/redis/budgets/budget-answer';
 import { encodeBudgetCall } from '../../src/counters/redis/budgets/budget-call';
 import { BUDGET_SCRIPTS } from '../../src/counters/redis/budgets/budget-script';
@@ -68,7 +68,7 @@ async function restore(record: StoredRecord) {
     for (const [field, value] of fields)
       await server.client.hset(key, bytesOf(field), bytesOf(value));
   const limiter = limiterOf(record);
-  return async (hits: number, more: Partial<AskedIncrement> = {}): Promise<AsksReply> => {
+  return async (hits: number, more: Partial<ScriptIncrement> = {}): Promise<OperationsReply> => {
     const asked = { key, hits, times: 1, ttlSeconds: 3_600, limiter, ...more };
     const nowSeconds = start + 1;
     const call = {
@@ -77,16 +77,16 @@ async function restore(record: StoredRecord) {
     };
     const isBudget = isBudgetLimiter(limiter);
     const script = (isBudget ? BUDGET_SCRIPTS : KIND_SCRIPTS).declaring;
-    const args = isBudget ? encodeBudgetCall(call) : encodeAsksCall(call);
+    const args = isBudget ? encodeBudgetCall(call) : encodeOperationsCall(call);
     const answer = unpack((await callScript(server.client, script, args, 'eval')) as Buffer);
-    return isBudget ? readBudgetAnswer(answer, [asked]) : readAsksAnswer(answer, [asked]);
+    return isBudget ? readBudgetAnswer(answer, [asked]) : readOperationsAnswer(answer, [asked]);
   };
 }
 
 const settle = { mode: 'settle', id: 'x', saysHits: true } as const;
 
 /** Hits in use under each limit, those that are held not among them. */
-function usedOf({ states }: AsksReply, limiter: Limiter): readonly number[] {
+function usedOf({ states }: OperationsReply, limiter: Limiter): readonly number[] {
   const state = states[0];
   if (!isBudgetLimiter(limiter)) {
     const { kind, size, periodTicks } = limiter as Limiter<CounterState>;
@@ -106,7 +106,7 @@ function usedOf({ states }: AsksReply, limiter: Limiter): readonly number[] {
 
 const isSlots = ({ limits }: StoredRecord, at: number): boolean => limits[at]?.isInFlight === true;
 
-function openOf({ states }: AsksReply) {
+function openOf({ states }: OperationsReply) {
   const { held = 0, open = 0, blocks = [] } = states[0] as Partial<BudgetState>;
   return { held, open, blocked: blocks.map(({ strikes, untilMs }) => [strikes, untilMs]) };
 }

@@ -2,7 +2,7 @@ import { type StateLimiter } from './limiters';
 import type { Outcome } from '../../src/core/kinds/kind';
 import { outcomeOf } from '../../src/core/kinds/whole';
 import { isUnused, lifetimeMs } from '../../src/core/kinds/limiter';
-import { type Asks } from '../../src/core/kinds/kind';
+import { type Charges } from '../../src/core/kinds/kind';
 import { unused } from '../../src/core/kinds/limiter';
 import { type CounterState } from '../../src/core/kinds/kind';
 
@@ -32,10 +32,10 @@ export class AlgorithmCounter {
   }
 
   /** Where it stood before the asks. */
-  apply(algorithm: StateLimiter, tick: number, asks: Asks): CounterState {
+  apply(algorithm: StateLimiter, tick: number, charges: Charges): CounterState {
     const state = this.stateAt(algorithm, tick);
     const after = algorithm.kind.commit(
-      { ...asks, limiter: algorithm, windowEndSeconds: 0 },
+      { ...charges, limiter: algorithm, windowEndSeconds: 0 },
       state,
     );
     if (after === undefined) return state;

@@ -1,11 +1,11 @@
 import { advanceBudget, unusedBudget, type Moment } from '../../src/core/budgets/advance';
 import { believedBlocks, NO_BLOCK } from '../../src/core/budgets/block';
 import { MAX_LAPSES, type Budget, type BudgetLimiter } from '../../src/core/budgets/budget';
-import { charge } from '../../src/core/budgets/commit';
+import { chargeHits } from '../../src/core/budgets/commit';
 import { blockName, recordOf, stateOf } from '../../src/core/budgets/record';
 import { lifetimeMs } from '../../src/core/kinds/limiter';
 import { SPARE_SECONDS } from '../../src/core/kinds/ticks';
-import type { Asked, BudgetState } from '../../src/core/kinds/kind';
+import type { Operation, BudgetState } from '../../src/core/kinds/kind';
 import type { BlockState } from '../../src/core/kinds/state';
 
 interface OpenOne {
@@ -38,7 +38,7 @@ export class BudgetCounter {
 
   /** Where it stood before the ask. */
   apply(
-    asked: Omit<Asked, 'limiter'> & { readonly limiter: BudgetLimiter },
+    asked: Omit<Operation, 'limiter'> & { readonly limiter: BudgetLimiter },
     moment: Moment,
   ): BudgetState {
     const { limiter, reservation } = asked;
@@ -50,7 +50,7 @@ export class BudgetCounter {
     const lapses = due.slice(0, MAX_LAPSES);
     const ended = lapses.map(([, one]) => one);
     const found = this.#found(limiter, ended, moment, reservation);
-    const whole: Asked = { ...asked, limiter: limiter };
+    const whole: Operation = { ...asked, limiter: limiter };
     const after = limiter.kind.commit(whole, found) ?? found;
     for (const [id] of lapses) this.open.delete(id);
     this.#meet(whole, nowMs + (budget.reserve?.leaseMs ?? 0), after.open - found.open);
@@ -113,11 +113,11 @@ export class BudgetCounter {
     const { budget } = limiter;
     const lastEndMs = Math.max(...[...this.open.values()].map(({ endMs }) => endMs));
     const blocks = budget.blocks.map(() => NO_BLOCK);
-    const charged = { ...charge(budget, after, this.held), blocks };
+    const charged = { ...chargeHits(budget, after, this.held), blocks };
     return lastEndMs + (this.held === 0 ? 0 : lifetimeMs(limiter, charged));
   }
 
-  #meet({ reservation, hits }: Asked, endMs: number, more: number): void {
+  #meet({ reservation, hits }: Operation, endMs: number, more: number): void {
     if (reservation === undefined) return;
     const { id, mode } = reservation;
     const one = this.open.get(id);
@@ -134,7 +134,7 @@ export class BudgetCounter {
     { budget }: BudgetLimiter,
     lapses: readonly OpenOne[],
     moment: Moment,
-    reservation: Asked['reservation'],
+    reservation: Operation['reservation'],
   ): BudgetState {
     const first = lapses[0] === undefined ? moment : { ...moment, micros: lapses[0].endMs * 1_000 };
     const record = [...this.parts].map(([name, text]) => `${name} ${text};`).join('');

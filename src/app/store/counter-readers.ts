@@ -35,7 +35,7 @@ export function memoryReader(counters: Pick<MemoryCounters, 'read'>, clock: Cloc
 
 /** A record is read by itself. */
 async function readOwnForm(
-  counters: Pick<RedisCounters, 'ask'>,
+  counters: Pick<RedisCounters, 'send'>,
   key: string,
   limiter: Limiter<CounterState>,
   { store }: CounterReading,
@@ -44,7 +44,7 @@ async function readOwnForm(
   return read instanceof StoreError ? unread(store, read) : { ...read, store };
 }
 
-export function redisReader(counters: Pick<RedisCounters, 'look' | 'ask'>): CounterReader {
+export function redisReader(counters: Pick<RedisCounters, 'look' | 'send'>): CounterReader {
   return {
     async read(places) {
       const looks = await counters.look([...new Set(places.map(({ key }) => key))]);
@@ -69,7 +69,7 @@ export function memcachedReader(counters: Pick<MemcachedCounters, 'look'>): Coun
 }
 
 /** Asks two stores, each for its own counters; returns all answers in their order. */
-export async function askBoth<P extends Pick<CounterPlace, 'rule'>, A>(
+export async function callBoth<P extends Pick<CounterPlace, 'rule'>, A>(
   places: readonly P[],
   ask: (own: readonly P[], arePerSecond: boolean) => Promise<readonly A[]>,
 ): Promise<readonly A[]> {
@@ -88,6 +88,6 @@ export async function askBoth<P extends Pick<CounterPlace, 'rule'>, A>(
 export function splitReader(perSecond: CounterReader, others: CounterReader): CounterReader {
   return {
     read: (places) =>
-      askBoth(places, (own, arePerSecond) => (arePerSecond ? perSecond : others).read(own)),
+      callBoth(places, (own, arePerSecond) => (arePerSecond ? perSecond : others).read(own)),
   };
 }

@@ -1,16 +1,16 @@
 import type { CounterWriter } from '../../core/ports';
 import { isPerSecond } from '../../counters/per-second-split';
 import type { PublishInvalidation } from '../../counters/with-over-limit-cache';
-import { askBoth } from './counter-readers';
+import { callBoth } from './counter-readers';
 
 /** Per-second limits have a store of their own. */
 export function splitWriter(perSecond: CounterWriter, others: CounterWriter): CounterWriter {
   const writerOf = (arePerSecond: boolean) => (arePerSecond ? perSecond : others);
   return {
     remove: (counters, options) =>
-      askBoth(counters, (own, arePerSecond) => writerOf(arePerSecond).remove(own, options)),
+      callBoth(counters, (own, arePerSecond) => writerOf(arePerSecond).remove(own, options)),
     set: (counters, used, nowSeconds, limit) =>
-      askBoth(counters, (own, arePerSecond) =>
+      callBoth(counters, (own, arePerSecond) =>
         writerOf(arePerSecond).set(own, used, nowSeconds, limit),
       ),
   };

@@ -8,18 +8,18 @@ export interface SubBatch extends CounterBatch {
   readonly places: readonly number[];
 }
 
-type Ask<T> = (increment: Increment, place: number) => T;
+type OfIncrement<T> = (increment: Increment, place: number) => T;
 
 /** The increments that satisfy the predicate. */
-export function pick(batch: CounterBatch, isWanted: Ask<boolean>): SubBatch {
+export function pick(batch: CounterBatch, isWanted: OfIncrement<boolean>): SubBatch {
   return deal(batch, () => true, isWanted).get(true) ?? startOf(batch);
 }
 
 /** Groups the increments (all, or those that satisfy `isWanted`) by their part. */
 export function deal<P>(
   batch: CounterBatch,
-  partOf: Ask<P>,
-  isWanted?: Ask<boolean>,
+  partOf: OfIncrement<P>,
+  isWanted?: OfIncrement<boolean>,
 ): ReadonlyMap<P, SubBatch> {
   const { increments, groupEnds } = batch;
   const drafts = new Map<P, Draft>();

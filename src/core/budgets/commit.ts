@@ -9,27 +9,27 @@ import {
   type BudgetEntry,
 } from './budget';
 import { changedState, entryState } from './states';
-import { judge, type BudgetAsk, type Judgement } from './judge';
+import { judge, type BudgetCharge, type Judgement } from './judge';
 
 /** The counter after a charge; the same object where nothing changes. `was` and `lapsed` keep their values from before it. */
-export function commit(budget: Budget, state: BudgetState, ask: BudgetAsk): BudgetState {
-  return commitJudged(budget, state, ask, judge(budget, state, ask));
+export function commit(budget: Budget, state: BudgetState, charge: BudgetCharge): BudgetState {
+  return commitJudged(budget, state, charge, judge(budget, state, charge));
 }
 
 /** As `commit`, for a charge that was judged. */
 export function commitJudged(
   budget: Budget,
   state: BudgetState,
-  ask: BudgetAsk,
+  charge: BudgetCharge,
   judgement: Judgement,
 ): BudgetState {
-  const { hits, mode } = ask;
+  const { hits, mode } = charge;
   if (mode === 'settle' || mode === 'cancel') return settle(budget, state, hits);
   // A read adds no hits, so it never counts as refused.
-  if (hits < 0 || (hits === 0 && mode === 'ask')) return charge(budget, state, hits);
-  const after = judgement.isOver ? refuse(budget, state, ask, judgement) : state;
+  if (hits < 0 || (hits === 0 && mode === 'charge')) return chargeHits(budget, state, hits);
+  const after = judgement.isOver ? refuse(budget, state, charge, judgement) : state;
   if (mode === 'reserve') return holds(budget, state, judgement) ? hold(after, hits) : after;
-  return judgement.isOver ? after : charge(budget, after, hits);
+  return judgement.isOver ? after : chargeHits(budget, after, hits);
 }
 
 /**
@@ -48,11 +48,11 @@ function hold(state: BudgetState, hits: number): BudgetState {
 function settle(budget: Budget, state: BudgetState, hits: number): BudgetState {
   if (state.was < 0) return state;
   const held = Math.max(0, state.held - state.was);
-  return charge(budget, changedState(state, { held, open: state.open - 1 }), hits);
+  return chargeHits(budget, changedState(state, { held, open: state.open - 1 }), hits);
 }
 
 /** Charges `hits` to every limit; negative hits are refunded. */
-export function charge(budget: Budget, state: BudgetState, hits: number): BudgetState {
+export function chargeHits(budget: Budget, state: BudgetState, hits: number): BudgetState {
   return hits === 0 ? state : takeAll(budget, state, hits, false);
 }
 
@@ -67,13 +67,13 @@ export function take({ limiter }: BudgetEntry, state: EntryState, hits: number):
 function refuse(
   budget: Budget,
   state: BudgetState,
-  ask: BudgetAsk,
+  charge: BudgetCharge,
   judgement: Judgement,
 ): BudgetState {
   if (judgement.block !== -1 && !budget.isShadow) return state;
   const struck = judgement.block === -1 ? strikeAll(budget, state, judgement) : state;
-  if (ask.mode !== 'ask') return struck;
-  return takeAll(budget, struck, ask.hits, true);
+  if (charge.mode !== 'charge') return struck;
+  return takeAll(budget, struck, charge.hits, true);
 }
 
 function strikeAll(budget: Budget, state: BudgetState, judgement: Judgement): BudgetState {

@@ -1,14 +1,14 @@
-import type { Asked } from '../kinds/kind';
+import type { Operation } from '../kinds/kind';
 import type { BlockState, BudgetState, EntryState } from '../kinds/state';
 import { isBlocked } from './block';
 import { isBlockResting, MAX_OPEN, type BlockTerms, type Budget, type BudgetEntry } from './budget';
 
 /** One charge against a budget counter. */
-export interface BudgetAsk {
+export interface BudgetCharge {
   /** Negative: a refund. */
   readonly hits: number;
-  /** `ask` charges at once. */
-  readonly mode: 'ask' | 'reserve' | 'settle' | 'cancel';
+  /** `charge` charges at once. */
+  readonly mode: 'charge' | 'reserve' | 'settle' | 'cancel';
 }
 
 /** The state of an entry; for slots, the number of open reservations. */
@@ -33,10 +33,10 @@ export function refusesEntry(
   entry: BudgetEntry,
   state: BudgetState,
   at: number,
-  ask: BudgetAsk,
+  charge: BudgetCharge,
 ): boolean {
   const { limiter, isSlots } = entry;
-  const { hits, mode } = ask;
+  const { hits, mode } = charge;
   if (entry.isResting) return false;
   if (isSlots) return mode === 'reserve' && freeUnits(entry, state, at) < 1;
   // Even a zero-hit reservation needs one free hit: it will be charged later.
@@ -57,12 +57,12 @@ const NONE: readonly number[] = [];
 const ADMITTED: Judgement = { isOver: false, refusing: NONE, block: -1 };
 
 /** Judges one charge by the counter before it; a refund by the counter after it. */
-export function judge(budget: Budget, state: BudgetState, ask: BudgetAsk): Judgement {
-  const { hits, mode } = ask;
-  if (isNeverRefused(state, ask)) return ADMITTED;
+export function judge(budget: Budget, state: BudgetState, charge: BudgetCharge): Judgement {
+  const { hits, mode } = charge;
+  if (isNeverRefused(state, charge)) return ADMITTED;
   const block = hits < 0 ? -1 : blockAt(budget, state);
   if (block !== -1 && !budget.isShadow) return { isOver: true, refusing: NONE, block };
-  const refusing = placesRefusing(budget, state, ask);
+  const refusing = placesRefusing(budget, state, charge);
   const isFull = mode === 'reserve' && state.open >= MAX_OPEN;
   const isOver = isFull || refusing.length > 0;
   // The common case: no object is allocated.
@@ -72,16 +72,16 @@ export function judge(budget: Budget, state: BudgetState, ask: BudgetAsk): Judge
 function placesRefusing(
   { entries }: Budget,
   state: BudgetState,
-  ask: BudgetAsk,
+  charge: BudgetCharge,
 ): readonly number[] {
   let places: number[] | undefined;
   for (let at = 0; at < entries.length; at += 1)
-    if (refusesEntry(entries[at] as BudgetEntry, state, at, ask)) (places ??= []).push(at);
+    if (refusesEntry(entries[at] as BudgetEntry, state, at, charge)) (places ??= []).push(at);
   return places ?? NONE;
 }
 
 /** Settles and cancels, and retried calls whose reservation is still open. */
-function isNeverRefused({ was }: BudgetState, { mode }: BudgetAsk): boolean {
+function isNeverRefused({ was }: BudgetState, { mode }: BudgetCharge): boolean {
   return mode === 'settle' || mode === 'cancel' || (mode === 'reserve' && was >= 0);
 }
 
@@ -100,10 +100,14 @@ export function blockAt(budget: Budget, { blocks, atMicros }: BudgetState): numb
  * The charge that an increment makes on a counter in this state. A settle without hits of its own charges the reserved ones;
  * reservations refund nothing.
  */
-export function askOf({ reservation }: Asked, { was }: BudgetState, hits: number): BudgetAsk {
-  if (reservation === undefined) return { hits, mode: 'ask' };
+export function chargeOf(
+  { reservation }: Operation,
+  { was }: BudgetState,
+  hits: number,
+): BudgetCharge {
+  if (reservation === undefined) return { hits, mode: 'charge' };
   const { mode, saysHits } = reservation;
-  if (mode === 'look') return { hits: 0, mode: 'ask' };
+  if (mode === 'look') return { hits: 0, mode: 'charge' };
   if (mode === 'cancel') return { hits: 0, mode };
   return { hits: Math.max(0, mode === 'settle' && !saysHits ? was : hits), mode };
 }

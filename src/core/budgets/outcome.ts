@@ -3,8 +3,15 @@ import { secondsOfTicks } from '../kinds/ticks';
 import type { BudgetState } from '../kinds/state';
 import { msOfBlocks } from './block';
 import type { Budget, BudgetEntry } from './budget';
-import { charge, commitJudged } from './commit';
-import { entryAt, freeUnits, judge, refusesEntry, type BudgetAsk, type Judgement } from './judge';
+import { chargeHits, commitJudged } from './commit';
+import {
+  entryAt,
+  freeUnits,
+  judge,
+  refusesEntry,
+  type BudgetCharge,
+  type Judgement,
+} from './judge';
 
 /** The answer of one limit of a budget. */
 export type EntryOutcome = Pick<Outcome, 'isOver' | 'remaining' | 'used' | 'resetSeconds'>;
@@ -32,20 +39,20 @@ const SOON_SECONDS = 1;
 export function outcomeOfBudget(
   budget: Budget,
   state: BudgetState,
-  ask: BudgetAsk,
+  charge: BudgetCharge,
   second: number,
 ): BudgetOutcome {
   // A refund is over where it does not end the debt.
-  const met = ask.hits < 0 ? charge(budget, state, ask.hits) : state;
-  const judgement = judge(budget, met, ask);
-  const after = commitJudged(budget, state, ask, judgement);
+  const met = charge.hits < 0 ? chargeHits(budget, state, charge.hits) : state;
+  const judgement = judge(budget, met, charge);
+  const after = commitJudged(budget, state, charge, judgement);
   const { isOver } = judgement;
   const entries = budget.entries.map((entry, at) =>
-    outcomeOfEntry({ entry, at, after }, ask, judgement, second),
+    outcomeOfEntry({ entry, at, after }, charge, judgement, second),
   );
   const entry = isOver ? longestWait(budget, entries, judgement) : tightest(budget, entries);
   const told = entries[entry] as EntryOutcome;
-  const hits = Math.max(ask.hits, 0);
+  const hits = Math.max(charge.hits, 0);
   const { resetSeconds: reset } = told;
   // Field by field, see states.ts.
   const outcome = {
@@ -63,7 +70,7 @@ export function outcomeOfBudget(
     lapsed: state.lapsed,
   };
   return isShutBy(budget, judgement)
-    ? behindBlock(outcome, { budget, after, ask, second })
+    ? behindBlock(outcome, { budget, after, charge, second })
     : outcome;
 }
 
@@ -79,7 +86,7 @@ interface EntryPlace {
 
 function outcomeOfEntry(
   place: EntryPlace,
-  ask: BudgetAsk,
+  charge: BudgetCharge,
   { refusing }: Judgement,
   second: number,
 ): EntryOutcome {
@@ -92,7 +99,7 @@ function outcomeOfEntry(
   );
   const used = size - remaining;
   return refusing.includes(at)
-    ? { isOver: true, remaining: 0, used, resetSeconds: waitSeconds(place, ask, second) }
+    ? { isOver: true, remaining: 0, used, resetSeconds: waitSeconds(place, charge, second) }
     : { isOver: false, remaining, used, resetSeconds: resetSeconds(place, second) };
 }
 
@@ -109,10 +116,10 @@ function resetSeconds({ entry, at, after }: EntryPlace, second: number): number 
 /**
  * Seconds, at least 1, until the charge would be admitted without further charges; if it never would be, until the counter is idle.
  */
-function waitSeconds(place: EntryPlace, ask: BudgetAsk, second: number): number {
+function waitSeconds(place: EntryPlace, charge: BudgetCharge, second: number): number {
   const { entry, at, after } = place;
   const { limiter, isSlots, windowAt } = entry;
-  const hits = Math.max(ask.hits, ask.mode === 'reserve' ? 1 : 0);
+  const hits = Math.max(charge.hits, charge.mode === 'reserve' ? 1 : 0);
   const state = entryAt(after, entry, at);
   const fitsUnheld =
     hits <= limiter.size && limiter.kind.free(limiter, state) >= hits * limiter.periodTicks;
@@ -136,13 +143,16 @@ function secondsOfBlocks(budget: Budget, state: BudgetState): number {
 interface Shut {
   readonly budget: Budget;
   readonly after: BudgetState;
-  readonly ask: BudgetAsk;
+  readonly charge: BudgetCharge;
   readonly second: number;
 }
 
 /** A block refuses until it ends, or until the limits would admit, if that is later. */
-function behindBlock(outcome: BudgetOutcome, { budget, after, ask, second }: Shut): BudgetOutcome {
-  const one = { ...ask, hits: Math.max(ask.hits, 1) };
+function behindBlock(
+  outcome: BudgetOutcome,
+  { budget, after, charge, second }: Shut,
+): BudgetOutcome {
+  const one = { ...charge, hits: Math.max(charge.hits, 1) };
   let told = { entry: firstAwake(budget), resetSeconds: 0 };
   for (const [at, entry] of budget.entries.entries()) {
     if (!refusesEntry(entry, after, at, one)) continue;

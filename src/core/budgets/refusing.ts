@@ -19,7 +19,7 @@ export function refusalOfOne(
   state: BudgetState,
   second: number,
 ): OneRefused | undefined {
-  const mode = budget.reserve === undefined ? 'ask' : 'reserve';
+  const mode = budget.reserve === undefined ? 'charge' : 'reserve';
   const blocks = budget.blocks.map((terms) => ({ ...terms, after: Infinity }));
   const asked = outcomeOfBudget({ ...budget, blocks }, state, { hits: 1, mode }, second);
   if (!asked.isOver) return undefined;

@@ -34,7 +34,7 @@ export function budgetFields(
 ): BudgetFields | undefined {
   if (budget === undefined || state === undefined || !isBudgetLimiter(limiter)) return undefined;
   const seen = state as BudgetState;
-  const { entries } = outcomeOfBudget(limiter.budget, seen, { hits: 0, mode: 'ask' }, second);
+  const { entries } = outcomeOfBudget(limiter.budget, seen, { hits: 0, mode: 'charge' }, second);
   const limits = entries.flatMap(({ remaining, resetSeconds }, at) =>
     isHolding(budget, at) ? [{ name: budget.names[at] as string, remaining, resetSeconds }] : [],
   );

@@ -1,13 +1,13 @@
-import type { Asked, Seen } from './kind';
+import type { Operation, Seen } from './kind';
 
 /** For counters that must all admit: which of them refuse; undefined when none does. A counter without a reading refuses nothing. */
 export function all(
-  run: readonly Asked[],
+  run: readonly Operation[],
   seen: readonly (Seen | undefined)[],
 ): readonly boolean[] | undefined {
-  const refusals = run.map((asked, at) => {
+  const refusals = run.map((operation, at) => {
     const one = seen[at];
-    return one !== undefined && asked.limiter.kind.refuses(asked, one);
+    return one !== undefined && operation.limiter.kind.refuses(operation, one);
   });
   const isAnyRefused = refusals.some((isRefused, at) => isRefused && run[at]?.holdsBack !== false);
   return isAnyRefused ? refusals : undefined;

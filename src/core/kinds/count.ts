@@ -1,6 +1,6 @@
 import { windowLua } from './window.lua';
 import type { Kind, Outcome } from './kind';
-import { commitAsks, refusesOne } from './whole';
+import { commitCharges, refusesOne } from './whole';
 import { nothing, WINDOW_RANGE } from './window';
 
 function outcomeAt(limit: number, after: number, hits: number, resetSeconds: number): Outcome {
@@ -33,13 +33,13 @@ export const count = {
   take: (_, seen, hits) => Math.max(0, seen + hits),
   ticksUntilReset: nothing,
   ticksUntilFree: nothing,
-  hitsAsked: (after) => after,
+  hitsCharged: (after) => after,
   isAnyRefused: ({ limiter }, after) => after > limiter.limit,
   outcome: ({ limiter, windowEndSeconds }, after, hits, later, second) =>
     outcomeAt(limiter.limit, after - later, hits, windowEndSeconds - second),
   heldOutcome: ({ limiter, windowEndSeconds }, seen, hits, second) =>
     outcomeAt(limiter.limit, seen, hits, windowEndSeconds - second),
-  commit: commitAsks,
+  commit: commitCharges,
   refuses: refusesOne,
   isRecalled: () => true,
   refusal: ({ limiter }, after) => (after > limiter.limit ? after : undefined),

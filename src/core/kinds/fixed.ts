@@ -2,10 +2,10 @@ import { windowLua } from './window.lua';
 import type { CounterState, Kind } from './kind';
 import { isRecalledWhole, refusalOfWhole } from './refusal';
 import {
-  commitAsks,
+  commitCharges,
   heldOutcomeOf,
   isAnyRefused,
-  outcomeOfAsk,
+  outcomeOfCharge,
   refusesOne,
   wasFull,
 } from './whole';
@@ -34,18 +34,18 @@ export const fixed = {
   },
   ticksUntilReset: nothing,
   ticksUntilFree: nothing,
-  hitsAsked: () => undefined,
+  hitsCharged: () => undefined,
   isAnyRefused,
   // It ends with its window, even when it refuses.
-  outcome(asked, state, hits, later, second) {
-    const resetSeconds = asked.windowEndSeconds - second;
-    return { ...outcomeOfAsk(asked, state, hits, later), resetSeconds };
+  outcome(operation, state, hits, later, second) {
+    const resetSeconds = operation.windowEndSeconds - second;
+    return { ...outcomeOfCharge(operation, state, hits, later), resetSeconds };
   },
-  heldOutcome(asked, state, hits, second) {
-    const resetSeconds = asked.windowEndSeconds - second;
-    return { ...heldOutcomeOf(asked, state, hits), resetSeconds };
+  heldOutcome(operation, state, hits, second) {
+    const resetSeconds = operation.windowEndSeconds - second;
+    return { ...heldOutcomeOf(operation, state, hits), resetSeconds };
   },
-  commit: commitAsks,
+  commit: commitCharges,
   refuses: refusesOne,
   isRecalled: isRecalledWhole,
   refusal: refusalOfWhole,

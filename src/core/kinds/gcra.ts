@@ -4,10 +4,10 @@ import { rollingWords, ROLLING_RANGE, numbersIn } from './rolling';
 import { isAstray } from './ticks';
 import { isRecalledWhole, refusalOfWhole } from './refusal';
 import {
-  commitAsks,
+  commitCharges,
   heldOutcomeOf,
   isAnyRefused,
-  outcomeOfAsk,
+  outcomeOfCharge,
   refusesOne,
   wasFull,
 } from './whole';
@@ -41,11 +41,11 @@ export const gcra = {
     const missing = hits * periodTicks - (size * periodTicks - used);
     return Math.ceil(missing / drain) - elapsed;
   },
-  hitsAsked: () => undefined,
+  hitsCharged: () => undefined,
   isAnyRefused,
-  outcome: outcomeOfAsk,
+  outcome: outcomeOfCharge,
   heldOutcome: heldOutcomeOf,
-  commit: commitAsks,
+  commit: commitCharges,
   refuses: refusesOne,
   isRecalled: isRecalledWhole,
   refusal: refusalOfWhole,

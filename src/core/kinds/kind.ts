@@ -21,7 +21,7 @@ export interface Limiter<S extends Seen = Seen> extends Ticks {
 }
 
 /** Equal charges of one batch to one counter, one after the other. */
-export interface Asks {
+export interface Charges {
   /** Hits of each charge; 0: a read, negative: a refund. Above 2^53 it has lost digits, which changes no answer. */
   readonly hits: number;
   /** 1 for reads and refunds. */
@@ -29,7 +29,7 @@ export interface Asks {
 }
 
 /** What one increment does to its counter. */
-export interface Asked {
+export interface Operation {
   /** How it is counted. */
   readonly limiter: Limiter;
   /** Hits to add, per charge under a kind that reads first; 0: a read; negative: a refund, never below 0. */
@@ -130,23 +130,23 @@ export interface Kind<S extends Seen = Seen> {
   /** Ticks until `hits`, which fit into an unused counter, would be admitted. */
   ticksUntilFree(limiter: Limiter<S>, seen: S, hits: number): number;
   /** All hits charged to a window, refused ones too; undefined: unknown. */
-  hitsAsked(seen: S): number | undefined;
+  hitsCharged(seen: S): number | undefined;
   /** Whether any charge of an increment is refused, by the store's reading. */
-  isAnyRefused(asked: Asked, seen: S): boolean;
+  isAnyRefused(operation: Operation, seen: S): boolean;
   /** The outcome of one charge by the store's reading; `later`: hits of its increment after its own; `second`: now. */
-  outcome(asked: Asked, seen: S, hits: number, later: number, second: number): Outcome;
+  outcome(operation: Operation, seen: S, hits: number, later: number, second: number): Outcome;
   /** As `outcome`, for a charge that was held back, by the reading of its counter. */
-  heldOutcome(asked: Asked, seen: S, hits: number, second: number): Outcome;
+  heldOutcome(operation: Operation, seen: S, hits: number, second: number): Outcome;
   /** The counter after an increment; undefined when nothing has to be written: for a read, and where all is refused. */
-  commit(asked: Asked, seen: S): S | undefined;
+  commit(operation: Operation, seen: S): S | undefined;
   /** Whether one charge of an increment does not fit: it is then refused with everything that is decided together with it. */
-  refuses(asked: Asked, seen: S): boolean;
+  refuses(operation: Operation, seen: S): boolean;
   /** Whether a cached refusal may answer such an operation in place of the store. */
-  isRecalled(asked: Asked): boolean;
+  isRecalled(operation: Operation): boolean;
   /** The refusing counter, where one of these charges was refused; `none`: none was; undefined: unknown, or nothing new. */
-  refusal(asked: Asked, seen: S, isHeld: boolean): S | 'none' | undefined;
+  refusal(operation: Operation, seen: S, isHeld: boolean): S | 'none' | undefined;
   /** Whether a refund took a counter from refusing a hit to within its limit. */
-  isTakenBack(asked: Asked, seen: S): boolean;
+  isTakenBack(operation: Operation, seen: S): boolean;
 
   /** Reads a counter that 1.0.0-rc.1 wrote for a list with one limit, of the kind with this letter; never less than what was used. */
   readonly heirOf?: { readonly letter: string; readonly decode: Kind<S>['decode'] };

@@ -1,6 +1,6 @@
-import type { Asked, CounterState, Limiter, Seen, State } from './kind';
+import type { Operation, CounterState, Limiter, Seen, State } from './kind';
 import { tickAt } from './ticks';
-import { afterAsks, countAdmitted } from './whole';
+import { afterCharges, countAdmitted } from './whole';
 
 /** A counter that refused a charge, and when, by the clock of this process. */
 export interface KnownState {
@@ -16,7 +16,7 @@ export interface KnownState {
  */
 export function stateRefusing(
   known: KnownState,
-  { limiter, hits, times }: Asked,
+  { limiter, hits, times }: Operation,
   nowSeconds: number,
 ): State | undefined {
   if (nowSeconds < known.atSeconds) return undefined;
@@ -28,31 +28,31 @@ export function stateRefusing(
 }
 
 /** The Unix second from which a refused charge would fit. */
-export function refusedUntil(asked: Asked, seen: Seen, nowSeconds: number): number {
-  const { limiter, hits, windowEndSeconds } = asked;
+export function refusedUntil(operation: Operation, seen: Seen, nowSeconds: number): number {
+  const { limiter, hits, windowEndSeconds } = operation;
   if (!limiter.kind.hasOwnForm) return windowEndSeconds;
   const second = Math.ceil(nowSeconds);
   return (
     second +
-    limiter.kind.outcome({ ...asked, times: 1 }, seen, Number(hits), 0, second).resetSeconds
+    limiter.kind.outcome({ ...operation, times: 1 }, seen, Number(hits), 0, second).resetSeconds
   );
 }
 
 /** A read is never refused, and a rule that charges refused hits would lose charges. */
-export function isRecalledWhole({ limiter, hits }: Asked): boolean {
+export function isRecalledWhole({ limiter, hits }: Operation): boolean {
   return hits !== 0 && !limiter.chargeDenied;
 }
 
 /** See `Kind.refusal`, for charges that are admitted or refused whole. */
 export function refusalOfWhole(
-  asked: Asked,
+  operation: Operation,
   state: CounterState,
   isHeld: boolean,
 ): CounterState | 'none' | undefined {
-  const limiter = asked.limiter as Limiter<CounterState>;
-  const { times } = asked;
-  const hits = Number(asked.hits);
+  const limiter = operation.limiter as Limiter<CounterState>;
+  const { times } = operation;
+  const hits = Number(operation.hits);
   if (isHeld || hits <= 0 || limiter.chargeDenied) return undefined;
   const admitted = countAdmitted(limiter, state, { hits, times });
-  return admitted === times ? 'none' : afterAsks(limiter, state, hits, times, admitted);
+  return admitted === times ? 'none' : afterCharges(limiter, state, hits, times, admitted);
 }

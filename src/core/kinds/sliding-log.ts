@@ -4,10 +4,10 @@ import { numbersIn, rollingWords, ROLLING_RANGE } from './rolling';
 import { slidingLogLua } from './sliding-log.lua';
 import { isAstray } from './ticks';
 import {
-  commitAsks,
+  commitCharges,
   heldOutcomeOf,
   isAnyRefused,
-  outcomeOfAsk,
+  outcomeOfCharge,
   refusesOne,
   wasFull,
 } from './whole';
@@ -44,11 +44,11 @@ export const slidingLog = {
   ticksUntilFree({ size, periodTicks }, { ages = [] }, hits) {
     return periodTicks - (ages[ages.length + hits - size - 1] ?? periodTicks);
   },
-  hitsAsked: () => undefined,
+  hitsCharged: () => undefined,
   isAnyRefused,
-  outcome: outcomeOfAsk,
+  outcome: outcomeOfCharge,
   heldOutcome: heldOutcomeOf,
-  commit: commitAsks,
+  commit: commitCharges,
   refuses: refusesOne,
   isRecalled: isRecalledWhole,
   refusal: refusalOfWhole,

@@ -4,10 +4,10 @@ import { numbersIn, rollingWords, ROLLING_RANGE } from './rolling';
 import { isAstray } from './ticks';
 import { isRecalledWhole, refusalOfWhole } from './refusal';
 import {
-  commitAsks,
+  commitCharges,
   heldOutcomeOf,
   isAnyRefused,
-  outcomeOfAsk,
+  outcomeOfCharge,
   refusesOne,
   wasFull,
 } from './whole';
@@ -49,11 +49,11 @@ export const sliding = {
       return ticksUntilFaded(limit - used - hits, previous, periodTicks) - elapsed;
     return periodTicks - elapsed + ticksUntilFaded(limit - hits, used, periodTicks);
   },
-  hitsAsked: () => undefined,
+  hitsCharged: () => undefined,
   isAnyRefused,
-  outcome: outcomeOfAsk,
+  outcome: outcomeOfCharge,
   heldOutcome: heldOutcomeOf,
-  commit: commitAsks,
+  commit: commitCharges,
   refuses: refusesOne,
   isRecalled: isRecalledWhole,
   refusal: refusalOfWhole,

@@ -11,7 +11,7 @@ type LeaseEnd = 'window' | 'reset';
  */
 export class HitLease {
   /** The increment that charges and returns hits, under the current limit; it keeps no request alive. */
-  asked: Increment;
+  increment: Increment;
   /** Hits that may still be spent. */
   unspent = 0;
   /** Hits that were spent and may be refunded to the lease. */
@@ -26,12 +26,12 @@ export class HitLease {
   #end: LeaseEnd | undefined;
 
   constructor(increment: Increment) {
-    this.asked = keptOf(increment);
+    this.increment = keptOf(increment);
   }
 
   /** The current limit: that of the last request. */
   get limit(): number {
-    return this.asked.limit;
+    return this.increment.limit;
   }
 
   /** Undefined: it has not ended. */
@@ -68,7 +68,7 @@ export class HitLease {
 
   /** Changes the limit: the known count was clamped to the previous one. Returns the number of unspent hits. */
   changeLimit(increment: Increment): number {
-    this.asked = keptOf(increment);
+    this.increment = keptOf(increment);
     this.#count = undefined;
     return this.empty();
   }

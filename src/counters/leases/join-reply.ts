@@ -3,10 +3,10 @@ import { scatter, type SubBatch } from '../../core/batches/sub-batch';
 import { StoreError } from '../../core/errors';
 import type { CounterReply } from '../../core/ports';
 import type { LeaseCounts } from './lease-counts';
-import type { RestAsk, SplitAsks } from './split-asks';
+import type { RestCharge, SplitCharges } from './split-charges';
 
 /** Restores hits that were spent for a charge which the store did not answer. */
-function putBack({ lease, spent }: RestAsk, counts: LeaseCounts): void {
+function putBack({ lease, spent }: RestCharge, counts: LeaseCounts): void {
   if (spent === 0) return;
   if (lease.end !== undefined) counts.stranded += Math.max(0, spent);
   else if (spent > 0) lease.takeBack(spent);
@@ -15,7 +15,7 @@ function putBack({ lease, spent }: RestAsk, counts: LeaseCounts): void {
 
 /** The reply to a whole batch when a part of it was sent; throws where no increment has an answer. */
 export function joinReply(
-  split: SplitAsks,
+  split: SplitCharges,
   part: SubBatch,
   reply: CounterReply | StoreError,
   counts: LeaseCounts,
@@ -33,7 +33,7 @@ export function joinReply(
 }
 
 /** Takes over the store's answer to the rest of a charge, for its counter and for the whole charge. */
-function learn(rest: RestAsk, draft: ReplyDraft, counts: LeaseCounts): void {
+function learn(rest: RestCharge, draft: ReplyDraft, counts: LeaseCounts): void {
   const { place, limit, spent } = rest;
   const count = learnCount(rest, draft);
   if (count === undefined) {
@@ -49,7 +49,7 @@ function learn(rest: RestAsk, draft: ReplyDraft, counts: LeaseCounts): void {
 
 /** The store's count, which the lease notes; undefined: the store gave none. */
 export function learnCount(
-  { place, lease, limit, rest }: RestAsk,
+  { place, lease, limit, rest }: RestCharge,
   { after, failures, knownOverLimit }: CounterReply | ReplyDraft,
 ): number | undefined {
   if (failures?.has(place) === true) return undefined;

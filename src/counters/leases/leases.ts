@@ -4,7 +4,7 @@ import { HitLease } from './hit-lease';
 import type { LeaseCounts } from './lease-counts';
 import { isLow, leaseSize, type LeaseSizing } from './lease-size';
 import { LeaseTable, type LeasePlace, type WarmCounter } from './lease-table';
-import { refillOf, type OwnAsk } from './own-asks';
+import { refillOf, type OwnOperation } from './own-operations';
 import type { RoundTrips } from './round-trips';
 import { WarmKeys } from './warm-keys';
 
@@ -54,7 +54,7 @@ export class Leases {
   /** The lease of its window, which may be empty. A lease of another window is ended. */
   leaseOf(counter: WarmCounter, increment: Increment, nowMs: number): HitLease {
     let { lease } = counter;
-    if (lease?.asked.key !== increment.key) {
+    if (lease?.increment.key !== increment.key) {
       if (lease !== undefined) this.counts.stranded += lease.finish('window');
       lease = counter.lease = new HitLease(increment);
     }
@@ -63,14 +63,14 @@ export class Leases {
   }
 
   /** The hits to return because the limit has changed. */
-  takeReturn(lease: HitLease, increment: Increment): OwnAsk | undefined {
+  takeReturn(lease: HitLease, increment: Increment): OwnOperation | undefined {
     if (increment.limit === lease.limit) return undefined;
     const size = lease.changeLimit(increment);
     return size === 0 ? undefined : { kind: 'return', lease, size };
   }
 
   /** The refill that a lease needs now; undefined: none. */
-  nextRefill(counter: WarmCounter, lease: HitLease, nowMs: number): OwnAsk | undefined {
+  nextRefill(counter: WarmCounter, lease: HitLease, nowMs: number): OwnOperation | undefined {
     const { remaining, unspent } = lease;
     if (lease.isRefilling || remaining === undefined) return undefined;
     const perSecond = counter.rate.perSecond(nowMs);
@@ -87,7 +87,7 @@ export class Leases {
     const gone = keys && new Set(keys.map(toKeptKey));
     for (const counter of this.table.counters()) {
       const { lease } = counter;
-      if (lease === undefined || gone?.has(toKeptKey(lease.asked.key)) === false) continue;
+      if (lease === undefined || gone?.has(toKeptKey(lease.increment.key)) === false) continue;
       this.counts.stranded += lease.finish('reset');
       counter.lease = undefined;
     }
@@ -96,7 +96,7 @@ export class Leases {
   /** Undefined: this counter has no lease. */
   read(place: LeasePlace): LeaseReading | undefined {
     const lease = this.table.get(place)?.lease;
-    if (lease?.asked.key !== place.key || lease.size === 0) return undefined;
+    if (lease?.increment.key !== place.key || lease.size === 0) return undefined;
     return { left: lease.unspent, of: lease.size };
   }
 

@@ -1,6 +1,6 @@
 import type { LeaseCounts } from './lease-counts';
 import type { LeaseTable, WarmCounter } from './lease-table';
-import type { OwnAsk } from './own-asks';
+import type { OwnOperation } from './own-operations';
 
 /** Sweeps per LEASE_TIME: the delay with which an idle lease is returned. */
 export const SWEEPS = 4;
@@ -23,8 +23,12 @@ export interface Sweep {
 }
 
 /** Takes the hits to return out of leases, of a bounded number, and drops counters without requests. */
-export function takeIdle(table: LeaseTable, counts: LeaseCounts, sweep: Sweep): readonly OwnAsk[] {
-  const returns: OwnAsk[] = [];
+export function takeIdle(
+  table: LeaseTable,
+  counts: LeaseCounts,
+  sweep: Sweep,
+): readonly OwnOperation[] {
+  const returns: OwnOperation[] = [];
   table.drop((counter) => {
     if (returns.length === MOST_RETURNS) return false;
     const ask = endIdle(counter, counts, sweep);
@@ -38,10 +42,10 @@ function endIdle(
   counter: WarmCounter,
   counts: LeaseCounts,
   { nowSeconds, nowMs, idleMs }: Sweep,
-): OwnAsk | undefined {
+): OwnOperation | undefined {
   const { lease } = counter;
   if (lease === undefined) return undefined;
-  const { windowEndSeconds } = lease.asked;
+  const { windowEndSeconds } = lease.increment;
   if (windowEndSeconds <= nowSeconds) {
     counts.stranded += lease.finish('window');
     counter.lease = undefined;

@@ -14,10 +14,10 @@ import { joinReply, learnCount } from './join-reply';
 import { LeaseCounts } from './lease-counts';
 import type { LeasePlace } from './lease-table';
 import { Leases, type LeaseOptions, type LeaseReading } from './leases';
-import { settleOwn, type OwnAsk } from './own-asks';
+import { settleOwn, type OwnOperation } from './own-operations';
 import { IDLE_TIMES, MOST_RETURNS, SWEEPS, takeIdle } from './return-idle';
 import { RoundTrips } from './round-trips';
-import { splitAsks, toSend, withOwn, type RestAsk, type SplitAsks } from './split-asks';
+import { splitCharges, toSend, withOwn, type RestCharge, type SplitCharges } from './split-charges';
 
 export interface LeasedCountersDeps {
   /** Counts for rules without leases. */
@@ -89,19 +89,19 @@ export function withLeases(
   };
 
   const arrive = (
-    own: readonly OwnAsk[],
+    own: readonly OwnOperation[],
     reply: CounterReply | StoreError,
     first: number,
   ): void => {
     for (let at = 0; at < own.length; at += 1)
-      settleOwn(own[at] as OwnAsk, reply, first + at, counts);
+      settleOwn(own[at] as OwnOperation, reply, first + at, counts);
     onTheirWay -= own.length;
     if (onTheirWay === 0) resolveIdle();
   };
 
   /** No caller waits for these: every outcome is handled here. */
   const sendOwn = async (
-    own: readonly OwnAsk[],
+    own: readonly OwnOperation[],
     { nowSeconds }: Pick<CounterBatch, 'nowSeconds'>,
   ): Promise<void> => {
     if (own.length === 0) return;
@@ -135,7 +135,7 @@ export function withLeases(
     const nowSeconds = clock();
     const all = { nowSeconds, nowMs: monotonicMs(), idleMs: 0 };
     const sent: Promise<void>[] = [];
-    let returns: readonly OwnAsk[];
+    let returns: readonly OwnOperation[];
     do {
       returns = takeIdle(leases.table, counts, all);
       sent.push(sendOwn(returns, all));
@@ -143,7 +143,7 @@ export function withLeases(
     await Promise.all(sent);
   };
 
-  const addRest = async (batch: CounterBatch, split: SplitAsks): Promise<CounterReply> => {
+  const addRest = async (batch: CounterBatch, split: SplitCharges): Promise<CounterReply> => {
     if (options.sendsApart) void sendOwn(split.own, batch);
     const own = options.sendsApart ? NO_ASKS : split.own;
     const part = toSend(batch, split);
@@ -159,7 +159,7 @@ export function withLeases(
   };
 
   /** For a batch that goes to the store unchanged. */
-  const addWhole = async (batch: CounterBatch, split: SplitAsks): Promise<CounterReply> => {
+  const addWhole = async (batch: CounterBatch, split: SplitCharges): Promise<CounterReply> => {
     const reply = await sendAll(batch);
     if (reply instanceof StoreError) throw reply;
     for (const rest of split.rests) learnCount(rest, reply);
@@ -168,7 +168,7 @@ export function withLeases(
 
   const addLeased = (batch: CounterBatch): CounterReply | Promise<CounterReply> => {
     begin();
-    const split = splitAsks(batch, leases, monotonicMs());
+    const split = splitCharges(batch, leases, monotonicMs());
     const { answered, after, leased, own, rests } = split;
     startSweeping(sweepMs);
     if (answered === 0 && rests.length === 0) return counters.add(batch);
@@ -199,7 +199,7 @@ export function withLeases(
   };
 }
 
-const NO_ASKS: readonly OwnAsk[] = [];
+const NO_ASKS: readonly OwnOperation[] = [];
 
 /** Milliseconds until the next sweep when one had more to return than it may. */
 const MORE_RETURNS_MS = 5;
@@ -212,6 +212,6 @@ function isLeased({ rule }: CounterBatch['increments'][number]): boolean {
 }
 
 /** No part of it was leased. */
-function isWhole({ spent }: RestAsk): boolean {
+function isWhole({ spent }: RestCharge): boolean {
   return spent === 0;
 }

@@ -6,7 +6,7 @@ import {
   type Moment,
 } from '../../core/budgets/advance';
 import { MAX_LAPSES, type Budget, type BudgetLimiter } from '../../core/budgets/budget';
-import { charge } from '../../core/budgets/commit';
+import { chargeHits } from '../../core/budgets/commit';
 import { refusalOfOne } from '../../core/budgets/refusing';
 import { changedState } from '../../core/budgets/states';
 import { underBudget } from '../../core/budgets/stored';
@@ -155,7 +155,7 @@ export class BudgetCounters {
     const { held, open } = state;
     const after =
       at === undefined
-        ? changedState(charge(budget, unusedBudget(budget, moment), used), { held, open })
+        ? changedState(chargeHits(budget, unusedBudget(budget, moment), used), { held, open })
         : withUsed(budget, state, at, used);
     if (known === undefined && isUnused(after)) return true;
     const counter = this.kept.holdRoom(known, key, limiter, undefined);

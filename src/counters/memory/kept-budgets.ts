@@ -1,6 +1,6 @@
 import { advanceBudget, NO_LAPSES, unusedBudget, type Moment } from '../../core/budgets/advance';
 import type { BudgetLimiter } from '../../core/budgets/budget';
-import { charge } from '../../core/budgets/commit';
+import { chargeHits } from '../../core/budgets/commit';
 import { straysUnder, type StoredBudget, type Stray } from '../../core/budgets/stored';
 import { lifetimeMs } from '../../core/kinds/limiter';
 import type { BudgetState, Reservation } from '../../core/kinds/kind';
@@ -163,7 +163,7 @@ function endOfHeld({ limiter, kept: state, open }: BudgetCounter, nowSeconds: nu
   const { budget } = limiter;
   const entries = budget.entries.map((entry) => ({ ...entry, isResting: false }));
   const then = advanceBudget(budget, state, NO_LAPSES, momentAt(fromSeconds));
-  return endOf(limiter, charge({ ...budget, entries }, then, state.held), fromSeconds);
+  return endOf(limiter, chargeHits({ ...budget, entries }, then, state.held), fromSeconds);
 }
 
 export function storedOf({ limiter, kept, strays }: BudgetCounter): StoredBudget {

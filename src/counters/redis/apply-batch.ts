@@ -3,7 +3,7 @@ import { deal, pick, scatter, type SubBatch } from '../../core/batches/sub-batch
 import { settled, type StoreError } from '../../core/errors';
 import { type CounterBatch, type CounterReply, type Increment } from '../../core/ports';
 import { addByPipeline } from './add-by-pipeline';
-import { applyAsks, OF_BUDGETS, OF_KINDS } from './apply-asks';
+import { applyOperations, OF_BUDGETS, OF_KINDS } from './apply-operations';
 import { type RedisConnection } from './connection';
 import { isReplyError } from './reply-error';
 import { addByScript } from './script';
@@ -45,11 +45,11 @@ async function applyPart(
   const { looking, budgets } = countLooking(part);
   const { length } = part.increments;
   if (budgets === length || (connection.usesScripts && areRunsOfBudgets(part, budgets)))
-    return applyAsks(connection, part, sending, OF_BUDGETS);
+    return applyOperations(connection, part, sending, OF_BUDGETS);
   if (looking === 0) return applyCounts(connection, part, sending);
   const isOrdered = connection.usesScripts && areOrdered(part);
   if (budgets === 0 && (isOrdered || looking === length))
-    return applyAsks(connection, part, sending, OF_KINDS);
+    return applyOperations(connection, part, sending, OF_KINDS);
   return applyEach(connection, part, sending, isOrdered);
 }
 
@@ -82,14 +82,14 @@ async function applyEach(
   sending: Sending,
   isOrdered: boolean,
 ): Promise<CounterReply> {
-  const isAsk = (one: Increment): boolean =>
+  const readsFirst = (one: Increment): boolean =>
     !needsBudgetScript(one) && (one.limiter.kind.looks || isOrdered);
-  const [budgets, asks] = [pick(part, needsBudgetScript), pick(part, isAsk)];
-  const counts = pick(part, (one) => !needsBudgetScript(one) && !isAsk(one));
+  const [budgets, firstRead] = [pick(part, needsBudgetScript), pick(part, readsFirst)];
+  const counts = pick(part, (one) => !needsBudgetScript(one) && !readsFirst(one));
   const calls: readonly (readonly [SubBatch, () => Promise<CounterReply>])[] = [
     [counts, () => applyCounts(connection, counts, sending)],
-    [asks, () => applyAsks(connection, asks, sending, OF_KINDS)],
-    [budgets, () => applyAsks(connection, budgets, sending, OF_BUDGETS)],
+    [firstRead, () => applyOperations(connection, firstRead, sending, OF_KINDS)],
+    [budgets, () => applyOperations(connection, budgets, sending, OF_BUDGETS)],
   ];
   const { stream } = connection.client;
   stream.cork();

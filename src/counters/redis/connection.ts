@@ -2,9 +2,9 @@ import { type Redis } from 'ioredis';
 import { StoreError } from '../../core/errors';
 import { type Clock } from '../../core/ports';
 import { toReason } from '../../platform/errors';
-import { type AsksReply } from './asks-call';
+import { type OperationsReply } from './operations-call';
 import { isReplyError } from './reply-error';
-import { askServer, type ServerAnswers } from './ask-server';
+import { probeServer, type ServerAnswers } from './probe-server';
 import { createBatchesInFlight } from './in-flight';
 import { type Scripts } from './lua';
 import { AwayError, isOfCluster } from './wrong-kind';
@@ -30,8 +30,8 @@ export interface ConnectionDeps {
   /** The time of day of this process; undefined: it is not compared with the server's. */
   readonly clock?: Clock | undefined;
   /** A script for kinds that read first was answered; `sentSeconds`: by `clock`. */
-  readonly onAsked: (
-    reply: Pick<AsksReply, 'atMicros' | 'mended'>,
+  readonly onAnswered: (
+    reply: Pick<OperationsReply, 'atMicros' | 'mended'>,
     sentSeconds: number | undefined,
   ) => void;
   /** The server hangs or is the wrong one: its other connections fail alike. */
@@ -55,7 +55,7 @@ const RECENT_KEYS = { maxKeys: 100_000, maxBytes: 32 * 1024 * 1024 };
 
 /** Takes a connected client over; see `RedisConnection`. */
 export function createConnection(client: Redis, deps: ConnectionDeps, options: ConnectionOptions) {
-  const { store, monotonicMs, clock, onScriptsRefused, onAsked, onServerFault } = deps;
+  const { store, monotonicMs, clock, onScriptsRefused, onAnswered, onServerFault } = deps;
   let { usesScripts } = options;
   let lostError: StoreError | undefined;
   let lastFault: string | undefined;
@@ -125,11 +125,11 @@ export function createConnection(client: Redis, deps: ConnectionDeps, options: C
   };
 
   /** One of several shards behind a proxy may be unreachable; the connection is left when all are. */
-  const askBehindProxy = async (): Promise<void> => {
+  const probeBehindProxy = async (): Promise<void> => {
     if (isAskingBehind || isRetired) return;
     isAskingBehind = true;
     try {
-      await askServer(client, { isAlone });
+      await probeServer(client, { isAlone });
     } catch (error) {
       if (error instanceof AwayError) leave(error.message);
     } finally {
@@ -139,7 +139,7 @@ export function createConnection(client: Redis, deps: ConnectionDeps, options: C
 
   const readAnswer = (answer: string): StoreError => {
     const error = toAnswerError(store, answer);
-    if (isRedisAway(answer)) void askBehindProxy();
+    if (isRedisAway(answer)) void probeBehindProxy();
     else if (isAlone && isOfCluster(answer)) deps.onMisplaced('cluster', answer);
     if (isWrongServer(answer))
       leave(isReplica(answer) ? deps.onMisplaced('replica', answer) : answer);
@@ -164,7 +164,7 @@ export function createConnection(client: Redis, deps: ConnectionDeps, options: C
     inFlight,
     /** See ConnectionDeps. */
     clock,
-    onAsked,
+    onAnswered,
     /** Duration of the first round trip. */
     roundTripMs: options.roundTripMs,
     /** Keys whose time to live this connection has set; for the mode without scripts. */

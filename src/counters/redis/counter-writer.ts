@@ -21,18 +21,19 @@ import {
 import { leaseMsOf, readOpen, type OpenReading } from './open-reservations';
 import { type RedisCounters } from './options';
 
-type Asking = Pick<RedisCounters, 'ask'>;
+type CommandSender = Pick<RedisCounters, 'send'>;
 
 /** A name with a space, its part, milliseconds to live, and the expiry since 1970. */
 type Part = readonly [head: string, part: string, lifeMs: number, endMs: number];
 
 /** Deletes and sets counters, with a command or two for each. */
-export function createRedisWriter(counters: Asking): CounterWriter {
+export function createRedisWriter(counters: CommandSender): CounterWriter {
   const removeOne = async ({ key, limiter }: Increment, withOpen: boolean): Promise<void> => {
-    if (!hasReservations(limiter)) await counters.ask(key, [['del', key]]);
-    else if (!withOpen) await counters.ask(key, [['eval', RESET_RECORD, '1', key]]);
+    if (!hasReservations(limiter)) await counters.send(key, [['del', key]]);
+    else if (!withOpen) await counters.send(key, [['eval', RESET_RECORD, '1', key]]);
     // There may be a hundred thousand open reservations, whose fields another thread of the server frees.
-    else await counters.ask(key, [['unlink', key]]).catch(() => counters.ask(key, [['del', key]]));
+    else
+      await counters.send(key, [['unlink', key]]).catch(() => counters.send(key, [['del', key]]));
   };
   const setOne = async (increment: Increment, used: number): Promise<void> => {
     const { key, rule } = increment;
@@ -46,7 +47,7 @@ export function createRedisWriter(counters: Asking): CounterWriter {
       ? await writtenNow(counters, key, limiter, used)
       : { value: String(used), lifeMs: await lifeOf(counters, increment) };
     const isLog = limiter.kind.lua?.isLog === true;
-    await counters.ask(key, [
+    await counters.send(key, [
       isLog
         ? ['eval', SET_LOG, '1', key, value, String(lifeMs)]
         : ['psetex', key, String(lifeMs), value],
@@ -65,7 +66,7 @@ export function createRedisWriter(counters: Asking): CounterWriter {
     const args = hasReservations(limiter)
       ? [PUT_PART, '1', key, head, part, String(endMs), String(lifeMs)]
       : [PUT_RECORD_PART, '1', key, head, part, String(lifeMs)];
-    await counters.ask(key, [['eval', ...args]]);
+    await counters.send(key, [['eval', ...args]]);
   };
   return {
     remove: (all, { withOpen } = { withOpen: false }) =>
@@ -82,7 +83,7 @@ export function createRedisWriter(counters: Asking): CounterWriter {
 
 /** The current reading of a record. */
 export async function readOwnForm(
-  counters: Asking,
+  counters: CommandSender,
   key: string,
   limiter: Limiter<CounterState>,
 ): Promise<Omit<CounterReading, 'store'>> {
@@ -115,22 +116,22 @@ function stateOf(limiter: Limiter<CounterState>, read: Read): State | undefined 
 }
 
 /** How a record without reservations is read. */
-function readerOf(limiter: Limiter): (counters: Asking, key: string) => Promise<Read> {
+function readerOf(limiter: Limiter): (counters: CommandSender, key: string) => Promise<Read> {
   if (isBudgetLimiter(limiter)) return readRecord;
   return limiter.kind.lua?.isLog === true ? readLog : readText;
 }
 
-async function readLog(counters: Asking, key: string): Promise<Read> {
-  const [answer] = await counters.ask(key, [['eval', READ_LOG, '1', key]]);
+async function readLog(counters: CommandSender, key: string): Promise<Read> {
+  const [answer] = await counters.send(key, [['eval', READ_LOG, '1', key]]);
   return toRead(Array.isArray(answer) ? answer : []);
 }
 
-async function readText(counters: Asking, key: string): Promise<Read> {
-  return toRead(await counters.ask(key, [['get', key], ['pttl', key], ['time']]));
+async function readText(counters: CommandSender, key: string): Promise<Read> {
+  return toRead(await counters.send(key, [['get', key], ['pttl', key], ['time']]));
 }
 
-async function readRecord(counters: Asking, key: string): Promise<Read> {
-  const [answer] = await counters.ask(key, [['eval', READ_RECORD, '1', key]]);
+async function readRecord(counters: CommandSender, key: string): Promise<Read> {
+  const [answer] = await counters.send(key, [['eval', READ_RECORD, '1', key]]);
   return toRead(Array.isArray(answer) ? answer : []);
 }
 
@@ -141,7 +142,7 @@ function toRead([value, lifeMs, time]: readonly unknown[]): Read {
 
 type Read = Pick<OpenReading, 'record' | 'lifeMs' | 'nowSeconds'> & Partial<OpenReading>;
 
-async function writtenNow(counters: Asking, key: string, limiter: Limiter, used: number) {
+async function writtenNow(counters: CommandSender, key: string, limiter: Limiter, used: number) {
   const nowSeconds = await clockOf(counters, key);
   const tick = tickAt(nowSeconds, limiter.tickMicros);
   const state = limiter.kind.ofHits(limiter, used, tick);
@@ -157,8 +158,8 @@ function endOf(nowSeconds: number, lifeMs: number): number {
   return Math.floor(nowSeconds * 1_000) + lifeMs;
 }
 
-async function clockOf(counters: Asking, key: string): Promise<number> {
-  const [time] = await counters.ask(key, [['time']]);
+async function clockOf(counters: CommandSender, key: string): Promise<number> {
+  const [time] = await counters.send(key, [['time']]);
   return toSeconds(time);
 }
 
@@ -169,8 +170,8 @@ function toSeconds(time: unknown): number {
 }
 
 /** Milliseconds for which a counter still lives; a missing one gets those of a new one. */
-async function lifeOf(counters: Asking, { key, ttlSeconds }: Increment): Promise<number> {
-  const [lifeMs] = await counters.ask(key, [['pttl', key]]);
+async function lifeOf(counters: CommandSender, { key, ttlSeconds }: Increment): Promise<number> {
+  const [lifeMs] = await counters.send(key, [['pttl', key]]);
   return Number(lifeMs) > 0 ? Number(lifeMs) : ttlSeconds * 1_000;
 }
 

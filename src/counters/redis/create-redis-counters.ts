@@ -83,7 +83,7 @@ function createSingleStore(deps: PoolDeps, options: NodeOptions): RedisCounters 
     read: async (keys) => (await node.read(keys)).counts,
     readFields: node.readFields,
     look: (keys) => lookAt(node, keys),
-    ask: (_key, commands) => node.ask(commands),
+    send: (_key, commands) => node.send(commands),
     lacksScripts: () => node.lacksScripts,
     anyServer: () => options.address,
     async close() {

@@ -13,7 +13,7 @@ export interface ForgetChannelDeps extends Pick<
   RedisCountersDeps,
   'monotonicMs' | 'random' | 'onEvent'
 > {
-  readonly store: Pick<RedisCounters, 'ask' | 'anyServer'>;
+  readonly store: Pick<RedisCounters, 'send' | 'anyServer'>;
   readonly onForget: OnForget;
 }
 
@@ -66,7 +66,7 @@ export function createForgetChannel(
     tell: (keys: readonly string[], endsLeases = false) => {
       const kept = keys.map(toKeptKey);
       const message = JSON.stringify(endsLeases ? [LEASES_END, ...kept] : kept);
-      store.ask(channel, [['publish', channel, message]]).catch(warnOnce);
+      store.send(channel, [['publish', channel, message]]).catch(warnOnce);
     },
     close: listener.close,
   };

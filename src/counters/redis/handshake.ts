@@ -5,7 +5,7 @@ import { type Script } from './lua';
 import { withoutPassword } from './auth-words';
 import { isReplyError } from './reply-error';
 import { isLackOfScripts, isWrongServer } from './store-errors';
-import { askServer, type AskServerOptions, type ServerAnswers } from './ask-server';
+import { probeServer, type ProbeOptions, type ServerAnswers } from './probe-server';
 
 /** A server's answers to the handshake, and its distance. */
 export interface Capabilities extends ServerAnswers {
@@ -20,7 +20,7 @@ export interface HandshakeDeps {
   readonly monotonicMs: () => number;
 }
 
-export interface HandshakeOptions extends AskServerOptions {
+export interface HandshakeOptions extends ProbeOptions {
   readonly auth: Credentials | undefined;
   readonly database: number;
   /** The script to load; undefined: no scripts. */
@@ -58,7 +58,7 @@ export async function shakeHands(
   const [, scriptsRefused, answers] = await allOf([
     database !== 0 && selectDatabase(client, database),
     script && loadScript(client, script),
-    askServer(client, options),
+    probeServer(client, options),
     question && client.call('EVAL', ...question),
   ]);
   return { ...answers, roundTripMs, scriptsRefused };

@@ -88,14 +88,14 @@ function ownFunctionsOf(kind: ScriptedKind, own: OwnLua): string {
   local ms = ${millis(own)}
   return pcall('PSETEX', key, format(WHOLE, ms), text).err
   end,
-  ${isLog ? '' : `one = ${oneAsk(kind, own)}`}`;
+  ${isLog ? '' : `one = ${oneCharge(kind, own)}`}`;
 }
 
 /**
  * A single charge, the common case, without the calls and tables of the general way: it answers into the list after index `size`
  * and returns its new length.
  */
-function oneAsk(kind: ScriptedKind, own: OwnLua): string {
+function oneCharge(kind: ScriptedKind, own: OwnLua): string {
   const { lua } = kind;
   const figures = figuresOf(kind);
   const end = `size + ${String(figures.length)}`;

@@ -6,7 +6,7 @@ import { applyBatch } from './apply-batch';
 import type { RedisConnection } from './connection';
 import type { NodeOptions } from './options';
 import {
-  askByPipeline,
+  sendByPipeline,
   readByPipeline,
   type PlainCommand,
   type ReadCounts,
@@ -117,9 +117,9 @@ export function createNode(deps: PoolDeps, options: NodeOptions) {
     read: (keys: readonly string[], how: NodeCall & Reading = {}): Promise<ReadCounts> =>
       withLease(keys.length, how, (connection) => readByPipeline(connection, keys, how)),
     /** Sends commands in order; rejects with the StoreError of the first that failed. */
-    ask: (commands: readonly PlainCommand[], how: NodeCall = {}): Promise<readonly unknown[]> =>
+    send: (commands: readonly PlainCommand[], how: NodeCall = {}): Promise<readonly unknown[]> =>
       withLease(commands.length, how, (connection) =>
-        askByPipeline(connection, commands, how.asking),
+        sendByPipeline(connection, commands, how.asking),
       ),
     readFields: (key: string, fields: readonly string[]) =>
       withLease(fields.length, {}, (connection) => readHashFields(connection, key, fields)),

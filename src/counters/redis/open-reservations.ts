@@ -6,7 +6,7 @@ import { toKeyError } from '../count';
 import { READ_OPEN } from './budgets/operator-scripts';
 import type { RedisCounters } from './options';
 
-type Asking = Pick<RedisCounters, 'ask'>;
+type CommandSender = Pick<RedisCounters, 'send'>;
 
 /** The reading of a counter with reservations. */
 export interface OpenReading {
@@ -27,7 +27,7 @@ const MAX_CALLS = 64;
 
 /** Reads a counter with reservations, which have leases of `leaseMs`, and at most `most` of these. */
 export async function readOpen(
-  counters: Asking,
+  counters: CommandSender,
   key: string,
   leaseMs: number,
   most: number,
@@ -37,7 +37,7 @@ export async function readOpen(
   const listed: ListedReservation[] = [];
   for (let calls = 0; calls < MAX_CALLS; calls += 1) {
     const args = [most, leaseMs, ...cursor].map(String);
-    const [answer] = await counters.ask(key, [['eval', READ_OPEN, '1', key, ...args]]);
+    const [answer] = await counters.send(key, [['eval', READ_OPEN, '1', key, ...args]]);
     if (!Array.isArray(answer) || answer.length % 3 !== 0)
       throw toKeyError('what is open under this key was not written by budgets');
     if (calls === 0) first = answer;
@@ -69,7 +69,7 @@ function toListed(items: readonly unknown[]): readonly ListedReservation[] {
 }
 
 export async function listOpen(
-  counters: Asking,
+  counters: CommandSender,
   { key, rule }: Pick<CounterPlace, 'key' | 'rule'>,
   most: number,
 ): Promise<readonly ListedReservation[]> {

@@ -16,7 +16,7 @@ export interface RedisCounters extends ReadableCounters {
   /** The current reading of each key, with its time to live; creates nothing and never rejects. */
   look(keys: readonly string[]): Promise<ReadonlyMap<string, CounterReading>>;
   /** Sends commands about one key to its server, in order; rejects with the StoreError of the first that failed. */
-  ask(key: string, commands: readonly PlainCommand[]): Promise<readonly unknown[]>;
+  send(key: string, commands: readonly PlainCommand[]): Promise<readonly unknown[]>;
   /** A server refuses scripts now, although the settings ask for them. */
   readonly lacksScripts: () => boolean;
   /** A server that broadcasts messages to all others of the store; undefined: none is known now. */

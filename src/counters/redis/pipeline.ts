@@ -61,7 +61,7 @@ export function toKeys(increments: readonly Increment[]): readonly string[] {
 }
 
 /** Sends commands in order and returns their answers; rejects with the StoreError of the first that failed. */
-export async function askByPipeline(
+export async function sendByPipeline(
   connection: RedisConnection,
   commands: readonly PlainCommand[],
   asking = false,

@@ -1,4 +1,4 @@
-import { type ServerAnswers } from './ask-server';
+import { type ServerAnswers } from './probe-server';
 import { type RedisCountersDeps } from './options';
 import { WrongKindError, type TypeSetting, type WrongKind } from './wrong-kind';
 

@@ -1,9 +1,9 @@
 import { EMPTY, merge } from 'rxjs';
 import { type StoreError } from '../../core/errors';
 import { createKeptConnection, longestAttemptMs } from '../connection/kept-connection';
-import { type AsksReply } from './asks-call';
+import { type OperationsReply } from './operations-call';
 import { type RedisConnection } from './connection';
-import { type ServerAnswers } from './ask-server';
+import { type ServerAnswers } from './probe-server';
 import { createConnections, MAX_BATCHES_IN_FLIGHT, MAX_INCREMENTS_IN_FLIGHT } from './connections';
 import { openConnection, takesScripts } from './open-connection';
 import { createServerClock } from './server-clock';
@@ -75,8 +75,8 @@ export function createPool(deps: PoolDeps, options: NodeOptions) {
     onMisplaced: placement.onMisplaced,
     onServed: placement.onServed,
     clock: deps.clock,
-    onAsked: (
-      { atMicros, mended }: Pick<AsksReply, 'atMicros' | 'mended'>,
+    onAnswered: (
+      { atMicros, mended }: Pick<OperationsReply, 'atMicros' | 'mended'>,
       sentSeconds: number | undefined,
     ) => {
       if (mended > 0) storeStatistics.mended(mended);

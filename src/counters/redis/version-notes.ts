@@ -18,10 +18,10 @@ const ENTRY = /^([^\s@]{1,64})@(\d{1,12})$/;
  * `2025c@1795812345 2026f@1795812350`. Of two concurrent writes one may be lost until it is renewed. Rejects with a StoreError.
  */
 export async function noteVersions(
-  counters: Pick<RedisCounters, 'ask'>,
+  counters: Pick<RedisCounters, 'send'>,
   { key, versions, ttlSeconds }: VersionNote,
 ): Promise<readonly string[]> {
-  const [time, text] = await counters.ask(key, [['time'], ['get', key]]);
+  const [time, text] = await counters.send(key, [['time'], ['get', key]]);
   const now = Number((time as readonly unknown[])[0]);
   const noted = new Map<string, number>();
   for (const entry of typeof text === 'string' ? text.split(' ', MAX_VERSIONS) : []) {
@@ -31,6 +31,6 @@ export async function noteVersions(
   }
   for (const version of versions) noted.set(version, now);
   const written = [...noted].map(([version, second]) => `${version}@${String(second)}`).join(' ');
-  await counters.ask(key, [['set', key, written, 'EX', String(ttlSeconds)]]);
+  await counters.send(key, [['set', key, written, 'EX', String(ttlSeconds)]]);
   return [...noted.keys()].sort();
 }

@@ -50,7 +50,7 @@ export function createKeySet(
     }
   };
   /** Reads again unless that was done a moment ago; concurrent calls share one read. */
-  const askAgain = (): Promise<void> => {
+  const readAgain = (): Promise<void> => {
     if (asking !== undefined) return asking;
     if (monotonicMs() - lastAskedMs < ASK_EVERY_MS) return Promise.resolve();
     lastAskedMs = monotonicMs();
@@ -74,8 +74,8 @@ export function createKeySet(
   };
 
   return async (header, token) => {
-    if (find === undefined) await askAgain();
-    else if (monotonicMs() - lastGoodMs > refreshMs) void askAgain();
+    if (find === undefined) await readAgain();
+    else if (monotonicMs() - lastGoodMs > refreshMs) void readAgain();
     try {
       return await current()(header, token);
     } catch (error) {
@@ -84,7 +84,7 @@ export function createKeySet(
       warnOfKey(error);
     }
     // For a key that is new since, or was repaired.
-    await askAgain();
+    await readAgain();
     if (failure !== undefined) throw new KeysUnavailable(`the key set ${name}: ${failure}`);
     return current()(header, token);
   };

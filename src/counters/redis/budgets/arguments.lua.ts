@@ -105,7 +105,7 @@ for i = 1, takeNumber() do limiters[i] = readLimiter() end
 for i = 1, takeNumber() do orders[format('%d', i)] = readOrder() end
 for r = 1, takeNumber() do runEnds[r] = takeNumber() end
 -- The charge at an index, for the general way.
-local function readAsk(i)
+local function readCharge(i)
   local order = orders[ARGV[at]]
   at = at + 1
   orderOf[i], nameOf[i], hitsOf[i] = order, ${key}, order.hits

@@ -8,21 +8,21 @@ import { entryState } from '../../../core/budgets/states';
 import type { BudgetState, State } from '../../../core/kinds/kind';
 import type { BlockState, EntryState } from '../../../core/kinds/state';
 import {
-  readAsks,
+  readOperations,
   readCount,
   readCounterState,
   readFigure,
-  type AskedIncrement,
-  type AsksReply,
+  type ScriptIncrement,
+  type OperationsReply,
   type NumberReader,
-} from '../asks-call';
+} from '../operations-call';
 
 /** Reads the unpacked answer of the script; throws a PackError where it has another form. */
 export function readBudgetAnswer(
   answer: unknown,
-  increments: readonly AskedIncrement[],
-): AsksReply {
-  return readAsks(answer, increments, (reader, limiter, atMicros) =>
+  increments: readonly ScriptIncrement[],
+): OperationsReply {
+  return readOperations(answer, increments, (reader, limiter, atMicros) =>
     isBudgetLimiter(limiter)
       ? readBudgetState(reader, limiter, atMicros)
       : readCounterState(reader, limiter, atMicros),

@@ -6,21 +6,21 @@ import {
 } from '../../../core/budgets/budget';
 import { blockName, oldBlockName } from '../../../core/budgets/record';
 import type { Limiter, Reservation } from '../../../core/kinds/kind';
-import { encodeKeys, type AskedIncrement, type AsksCall } from '../asks-call';
+import { encodeKeys, type ScriptIncrement, type OperationsCall } from '../operations-call';
 import { encodeAscii, integerOf, type ScriptArguments } from '../script-call';
 
 /** The arguments that `budgetScript` reads. */
-export function encodeBudgetCall(call: AsksCall): ScriptArguments {
+export function encodeBudgetCall(call: OperationsCall): ScriptArguments {
   const { increments, groupEnds = [], nowSeconds, isDeclaringKeys, nowMicros } = call;
   const sheet = new Sheet(nowSeconds);
-  const asks = new Arguments();
+  const values = new Arguments();
   for (const increment of increments) {
     const { limiter, hits, ttlSeconds, reservation } = increment;
-    asks.integer(sheet.numberOf(increment));
-    if (!limiter.kind.hasOwnForm) asks.integer(ttlSeconds);
+    values.integer(sheet.numberOf(increment));
+    if (!limiter.kind.hasOwnForm) values.integer(ttlSeconds);
     if (reservation === undefined) continue;
-    asks.id(reservation.id);
-    asks.integer(hits);
+    values.id(reservation.id);
+    values.integer(hits);
   }
   const head = isDeclaringKeys ? '' : integerOf(0);
   const times = new Arguments();
@@ -29,7 +29,7 @@ export function encodeBudgetCall(call: AsksCall): ScriptArguments {
   const ends = new Arguments();
   ends.integer(groupEnds.length);
   for (const end of groupEnds) ends.integer(end);
-  const parts = [times, ...sheet.parts(), ends, asks];
+  const parts = [times, ...sheet.parts(), ends, values];
   const { length } = increments;
   const count = parts.reduce((sum, part) => sum + part.count, length + (head === '' ? 1 : 2));
   const keys = encodeKeys(increments.map(({ key }) => key));
@@ -92,7 +92,7 @@ class Sheet {
     return [limiters, this.#limiters, orders, this.#orders];
   }
 
-  numberOf(increment: AskedIncrement): number {
+  numberOf(increment: ScriptIncrement): number {
     const { limiter } = increment;
     const known = this.#known.get(limiter) ?? this.#addLimiter(limiter);
     const name = nameOf(increment);
@@ -111,7 +111,7 @@ class Sheet {
     return known;
   }
 
-  #addOrder(increment: AskedIncrement, limiterNumber: number): void {
+  #addOrder(increment: ScriptIncrement, limiterNumber: number): void {
     const { limiter, hits, times, reservation, holdsBack, undoOfMicros = 0 } = increment;
     const orders = this.#orders;
     this.#orderCount += 1;
@@ -139,7 +139,7 @@ interface KnownLimiter {
 }
 
 /** The identity of an order among those of one limiter. */
-function nameOf(increment: AskedIncrement): number | string {
+function nameOf(increment: ScriptIncrement): number | string {
   const { hits, times, reservation, holdsBack, undoOfMicros } = increment;
   if (undoOfMicros !== undefined) return `${String(hits)} undo ${String(undoOfMicros)}`;
   if (holdsBack !== false) {

@@ -101,12 +101,12 @@ ${KIND_TABLE}${FORMS}${COMPLETE}${OPEN_LUA}${FIND_LUA}${COMMIT_LUA}${SAVE_LUA}${
 end
 local apply, applyRun
 local function applyOne(i)
-  readAsk(i)
+  readCharge(i)
   if not apply then apply = general() end
   apply(i)
 end
 if #runEnds > 0 then
-  for i = 1, n do readAsk(i) end
+  for i = 1, n do readCharge(i) end
   apply, applyRun = general()
 end
 local from = 1

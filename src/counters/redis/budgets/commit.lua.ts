@@ -95,7 +95,7 @@ local function refuse(order, hits, block)
   if order.mode ~= 'a' then return isStruck end
   return takeAll(order.limiter, hits, true) or isStruck
 end
-local function commitAsk(order, hits)
+local function commitCharge(order, hits)
   local limiter, times = order.limiter, order.times
   if hits == 0 then return false end
   if order.undo then return undoAll(order, -hits) end
@@ -114,7 +114,7 @@ end
 local function commitBudget(order, i)
   local mode = order.mode
   local hits = hitsOf[i]
-  if mode == 'a' then return commitAsk(order, hits), false, false end
+  if mode == 'a' then return commitCharge(order, hits), false, false end
   if mode == 'r' then
     if was >= 0 then return false, false, false end
     local isOver, block = judge(order, hits)

@@ -18,7 +18,7 @@ import {
 import { type PoolDeps } from '../pool';
 import { toNeverSentError, toUnavailableError } from '../store-errors';
 import { createClusterNodes, type ClusterNode } from './cluster-nodes';
-import { askFollowing } from './ask-following';
+import { sendFollowing } from './send-following';
 import { addFollowing, readFollowing } from './follow-redirects';
 import { createRedirectTargets } from './redirect-targets';
 import { slotOf } from './slots';
@@ -161,12 +161,12 @@ export function createClusterStore(
       );
       return looks;
     },
-    async ask(key, commands) {
+    async send(key, commands) {
       const owner = clusterNodes.slotOwner(slotOf(key));
       if (isClosed || owner === undefined) throw toUnavailableError(store, reason());
       const deadlineMs = monotonicMs() + timeoutMs;
       const start = { first: owner, asking: false };
-      return askFollowing(nodeAt, start, commands, deadlineMs);
+      return sendFollowing(nodeAt, start, commands, deadlineMs);
     },
     lacksScripts: () => nodes.nodes.some((node) => node.lacksScripts),
     anyServer: () => nodes.nodes.find(({ anyConnection }) => anyConnection !== undefined)?.address,

@@ -2,7 +2,7 @@ import { StoreError } from '../../../core/errors';
 import { type ReplyDraft } from '../../../core/batches/reply-draft';
 import { type HostAndPort } from '../options';
 import { HalfDone, toHalfDoneError } from '../store-errors';
-import { askFollowing } from './ask-following';
+import { sendFollowing } from './send-following';
 import { type ClusterNode } from './cluster-nodes';
 import { toRedirect } from './redirect';
 
@@ -32,7 +32,7 @@ export async function finishHalfDone(
       if (redirect === undefined || redirect.kind === 'without-scripts') throw error.redirect;
       const first = nodeAt(redirect.to);
       if (first === undefined) throw error.redirect;
-      await askFollowing(nodeAt, { first, asking: redirect.kind === 'ask' }, [left], deadlineMs);
+      await sendFollowing(nodeAt, { first, asking: redirect.kind === 'ask' }, [left], deadlineMs);
       draft.failures?.delete(index);
       draft.after[index] = count;
     } catch (failure) {

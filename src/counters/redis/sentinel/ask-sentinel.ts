@@ -54,7 +54,7 @@ export function createSentinel(place: HostAndPort, options: SentinelOptions) {
     /** The sentinel's address, as in messages. */
     name: toAddressText(address),
     /** Rejects when it does not answer in time or does not know the master. */
-    async ask(signal: AbortSignal) {
+    async query(signal: AbortSignal) {
       const timer = setTimeout(drop, answerMs);
       signal.addEventListener('abort', drop);
       try {

@@ -84,7 +84,7 @@ export function createSentinelStore(
   };
   const ask = async (sentinel: Sentinel, signal: AbortSignal): Promise<undefined> => {
     try {
-      const said = await sentinel.ask(signal);
+      const said = await sentinel.query(signal);
       if (signal.aborted) return;
       noteAnswer(sentinel);
       const node = nodes.node(election.vote(sentinel.name, said, monotonicMs()).address);
@@ -127,9 +127,9 @@ export function createSentinelStore(
       const away = unread(`Redis at ${store}`, toUnavailableError(store, reason));
       return Promise.resolve(new Map(keys.map((key) => [key, away])));
     },
-    async ask(_key, commands) {
+    async send(_key, commands) {
       if (master === undefined) throw toUnavailableError(store, reason);
-      return master.ask(commands);
+      return master.send(commands);
     },
     lacksScripts: () => master?.lacksScripts === true,
     anyServer: () => master?.address,

@@ -109,8 +109,8 @@ describe('a budget as a kind', () => {
     expect([slotsAlone.limit, slotsAlone.size]).toEqual([4, 4]);
     expect([slots.serves(), budgetKind.serves()]).toEqual([false, false]);
     expect([slots.words.ofLimiter(), budgetKind.words.ofLimiter()]).toEqual([[], []]);
-    const hitsAsked: () => number | undefined = budgetKind.hitsAsked;
-    expect(hitsAsked()).toBeUndefined();
+    const hitsCharged: () => number | undefined = budgetKind.hitsCharged;
+    expect(hitsCharged()).toBeUndefined();
     const [entry] = slotsAlone.budget.entries;
     const taken = { used: 1, previous: 0, elapsed: 0 };
     expect(slots.take(entry?.limiter as Limiter<CounterState>, taken)).toBe(taken);

@@ -1,6 +1,6 @@
 import { MAX_OPEN, MAX_SUM, type Budget } from '../../../../src/core/budgets/budget';
 import { commit } from '../../../../src/core/budgets/commit';
-import type { BudgetAsk } from '../../../../src/core/budgets/judge';
+import type { BudgetCharge } from '../../../../src/core/budgets/judge';
 import type { BudgetState } from '../../../../src/core/kinds/state';
 import { blockFor, limiterOfLimits, standing, START } from '../../../support/budget-limiters';
 import { inFlight } from '../../../support/budgets';
@@ -19,7 +19,7 @@ describe('a refused ask', () => {
   const { budget } = limiterOfLimits([second, minute]);
 
   it('is charged where a limit says so', () => {
-    const after = commit(budget, standing(budget, [3, 3]), { hits: 2, mode: 'ask' });
+    const after = commit(budget, standing(budget, [3, 3]), { hits: 2, mode: 'charge' });
     expect(usedOf(after)).toEqual([3, 5]);
   });
 
@@ -39,13 +39,13 @@ describe('a refused ask', () => {
         block: of,
       },
     );
-    const strikesAfter = (used: readonly number[], ask: BudgetAsk) =>
-      strikesOf(commit(budget, standing(budget, used), ask));
-    const [ask, reserve] = (['ask', 'reserve'] as const).map((mode) => ({ hits: 1, mode }));
-    expect(strikesAfter([3, 3], ask as BudgetAsk)).toEqual([1, 0, 1]);
-    expect(strikesAfter([3, 3], reserve as BudgetAsk)).toEqual([1, 0, 1]);
-    expect(strikesAfter([0, 10], ask as BudgetAsk)).toEqual([0, 1, 1]);
-    expect(strikesAfter([2, 9], ask as BudgetAsk)).toEqual([0, 0, 0]);
+    const strikesAfter = (used: readonly number[], charge: BudgetCharge) =>
+      strikesOf(commit(budget, standing(budget, used), charge));
+    const [ask, reserve] = (['charge', 'reserve'] as const).map((mode) => ({ hits: 1, mode }));
+    expect(strikesAfter([3, 3], ask as BudgetCharge)).toEqual([1, 0, 1]);
+    expect(strikesAfter([3, 3], reserve as BudgetCharge)).toEqual([1, 0, 1]);
+    expect(strikesAfter([0, 10], ask as BudgetCharge)).toEqual([0, 1, 1]);
+    expect(strikesAfter([2, 9], ask as BudgetCharge)).toEqual([0, 0, 0]);
   });
 
   it.each([
@@ -53,7 +53,7 @@ describe('a refused ask', () => {
     ['that gives hits back', -1],
   ])('counts for no block %s, as it is not refused', (_, hits) => {
     const { budget } = limiterOfLimits([{ ...minute, block: {} }]);
-    const after = commit(budget, standing(budget, [15]), { hits, mode: 'ask' });
+    const after = commit(budget, standing(budget, [15]), { hits, mode: 'charge' });
     expect([usedOf(after), strikesOf(after)]).toEqual([[15 + hits], [0]]);
     expect(after.blocks[0]?.untilMs).toBe(0);
   });
@@ -63,7 +63,7 @@ describe('while a block lasts', () => {
   const block = { after: 3, forMs: 60_000 };
   const blocks = [blockFor(30), struck(1)];
   const rule = [{ ...minute, block }, second] as const;
-  const ask = { hits: 1, mode: 'ask' } as const;
+  const ask = { hits: 1, mode: 'charge' } as const;
 
   it('what it refuses changes nothing', () => {
     const { budget } = limiterOfLimits(rule, { block });
@@ -79,7 +79,10 @@ describe('while a block lasts', () => {
 
   it('hits are given back', () => {
     const { budget } = limiterOfLimits(rule, { block });
-    const after = commit(budget, standing(budget, [10, 3], { blocks }), { hits: -2, mode: 'ask' });
+    const after = commit(budget, standing(budget, [10, 3], { blocks }), {
+      hits: -2,
+      mode: 'charge',
+    });
     expect(usedOf(after)).toEqual([8, 1]);
   });
 });

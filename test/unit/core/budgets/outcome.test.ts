@@ -22,7 +22,7 @@ function outcome(
   ask: number | Ask,
   changes: Changes = {},
 ) {
-  const wanted = typeof ask === 'number' ? ({ hits: ask, mode: 'ask' } as const) : ask;
+  const wanted = typeof ask === 'number' ? ({ hits: ask, mode: 'charge' } as const) : ask;
   return outcomeOfBudget(budget, standing(budget, used, changes), wanted, START);
 }
 
@@ -74,7 +74,7 @@ it('says of each limit what is left after the ask, what is used and until when',
 describe('the wait of an ask that is refused', () => {
   const { budget } = limiterOfLimits([bucket]);
   const window = limiterOfLimits([minute]).budget;
-  const debtor = { hits: 0, mode: 'ask' } as const;
+  const debtor = { hits: 0, mode: 'charge' } as const;
 
   it.each([
     ['until so many hits have drained', budget, 18, 5, {}, 3],
@@ -227,5 +227,5 @@ it('says what is held from now on, and what was charged in place of it', () => {
     ...{ isOver: false, remaining: 0, settled: 11 },
   });
   expect(of('settle', 6)).toEqual([-1, -1, 0]);
-  expect(of('ask', 1)).toEqual([-1, -1, 0]);
+  expect(of('charge', 1)).toEqual([-1, -1, 0]);
 });

@@ -58,7 +58,7 @@ it.each(everyKind.filter(({ hasOwnForm }) => !hasOwnForm).map((kind) => [nameOf(
 it('knows all hits that were asked where each is charged, and there alone', () => {
   const asked = everyKind.map((kind) => {
     const limiter = compileLimiter(kind, { limit: 10, periodSeconds: 10 });
-    return [nameOf(kind), kind.hitsAsked(kind.ofHits(limiter, 25, NOW))];
+    return [nameOf(kind), kind.hitsCharged(kind.ofHits(limiter, 25, NOW))];
   });
   expect(asked).toEqual([
     ['fixed_window (p)', 25],

@@ -6,7 +6,7 @@ import {
   unused,
   usedHits,
 } from '../../../../src/core/kinds/limiter';
-import type { Asks } from '../../../../src/core/kinds/kind';
+import type { Charges } from '../../../../src/core/kinds/kind';
 import { plainLimiter } from '../../../../src/core/kinds/kinds';
 import {
   countAdmitted,
@@ -26,13 +26,17 @@ const charging = limiterOf({
   periodSeconds: 60,
   chargeDenied: true,
 });
-const asked = (limiter: StateLimiter, asks: Asks) => ({ ...asks, limiter, windowEndSeconds: 0 });
+const asked = (limiter: StateLimiter, charges: Charges) => ({
+  ...charges,
+  limiter,
+  windowEndSeconds: 0,
+});
 const after = (used: number) => bucket.kind.take(bucket, unused(bucket, NOW), used);
 
 it('sees all hits that a plain window was asked for, refused ones too, and none of kinds that look', () => {
   const window = plainLimiter(10);
-  expect(window.kind.hitsAsked(window.kind.take(window, 8, 5))).toBe(13);
-  expect(bucket.kind.hitsAsked(after(20))).toBeUndefined();
+  expect(window.kind.hitsCharged(window.kind.take(window, 8, 5))).toBe(13);
+  expect(bucket.kind.hitsCharged(after(20))).toBeUndefined();
   const refused = [10, 11].map((seen) =>
     window.kind.isAnyRefused({ ...asked(bucket, { hits: 1, times: 1 }), limiter: window }, seen),
   );

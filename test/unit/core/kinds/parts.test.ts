@@ -1,5 +1,5 @@
 import { compileLimiter } from '../../../../src/core/kinds/limiter';
-import type { Asked, Kind, Seen } from '../../../../src/core/kinds/kind';
+import type { Operation, Kind, Seen } from '../../../../src/core/kinds/kind';
 import { KINDS } from '../../../../src/core/kinds/kinds';
 import { budgetKind } from '../../../../src/core/budgets/budget-kind';
 import { limiterOfLimits } from '../../../support/budget-limiters';
@@ -25,11 +25,16 @@ const cases = [
 /** The outcomes of descriptors with so many hits each, of one ask. */
 function outcomesOf(limiter: (typeof cases)[number][1], state: Seen, parts: readonly number[]) {
   const hits = parts.reduce((sum, part) => sum + part, 0);
-  const asked = { limiter, hits, times: 1, windowEndSeconds: TICK_SECONDS } as unknown as Asked;
+  const operation = {
+    limiter,
+    hits,
+    times: 1,
+    windowEndSeconds: TICK_SECONDS,
+  } as unknown as Operation;
   let later = hits;
   return parts.map((part) => {
     later -= part;
-    return (limiter.kind as Kind).outcome(asked, state, part, later, TICK_SECONDS);
+    return (limiter.kind as Kind).outcome(operation, state, part, later, TICK_SECONDS);
   });
 }
 

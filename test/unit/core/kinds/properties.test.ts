@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { tickAt } from '../../../../src/core/kinds/ticks';
 import { outcomeOf } from '../../../../src/core/kinds/whole';
 import { countAdmitted } from '../../../../src/core/kinds/whole';
-import { type Asks } from '../../../../src/core/kinds/kind';
+import { type Charges } from '../../../../src/core/kinds/kind';
 import { type CounterState } from '../../../../src/core/kinds/kind';
 import { MOVES, play, rules } from '../../../support/algorithm-arbitraries';
 import { AlgorithmCounter } from '../../../support/algorithm-counter';
@@ -17,8 +17,12 @@ const promiseOf = ({ size, limit, periodTicks }: StateLimiter, ticks: number) =>
   BigInt(size) + (BigInt(limit) * BigInt(ticks)) / BigInt(periodTicks);
 
 /** Hits admitted by the asks of one batch. */
-const admit = (counter: AlgorithmCounter, rule: StateLimiter, tick: number, asks: Asks): number =>
-  countAdmitted(rule, counter.apply(rule, tick, asks), asks) * asks.hits;
+const admit = (
+  counter: AlgorithmCounter,
+  rule: StateLimiter,
+  tick: number,
+  charges: Charges,
+): number => countAdmitted(rule, counter.apply(rule, tick, charges), charges) * charges.hits;
 
 describe('a gcra counter', () => {
   it('admits exactly the burst and what the period brings under endless demand', () => {

@@ -11,7 +11,7 @@ export interface FirstNode {
 }
 
 /** Sends commands about one key to a node, and follows redirects. Rejects with a StoreError. */
-export async function askFollowing(
+export async function sendFollowing(
   nodeAt: (address: HostAndPort) => ClusterNode | undefined,
   { first, ...start }: FirstNode,
   commands: readonly PlainCommand[],
@@ -21,7 +21,7 @@ export async function askFollowing(
   let { asking } = start;
   for (let step = 1; ; step += 1) {
     try {
-      return await asked.node.ask(commands, { deadlineMs, asking });
+      return await asked.node.send(commands, { deadlineMs, asking });
     } catch (error) {
       const redirect = error instanceof StoreError ? toRedirect(error, asked.host) : undefined;
       const isOther = redirect !== undefined && redirect.kind !== 'without-scripts';

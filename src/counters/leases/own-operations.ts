@@ -4,27 +4,27 @@ import type { HitLease } from './hit-lease';
 import type { LeaseCounts } from './lease-counts';
 
 /** An operation of a lease on its own behalf: charging hits to spend later, or returning unspent ones. */
-export interface OwnAsk {
+export interface OwnOperation {
   readonly kind: 'refill' | 'return';
   readonly lease: HitLease;
   readonly size: number;
 }
 
 /** Requests a refill; a lease has at most one pending. */
-export function refillOf(lease: HitLease, size: number): OwnAsk {
+export function refillOf(lease: HitLease, size: number): OwnOperation {
   lease.isRefilling = true;
   return { kind: 'refill', lease, size };
 }
 
-export function toIncrement({ kind, lease, size }: OwnAsk): Increment {
+export function toIncrement({ kind, lease, size }: OwnOperation): Increment {
   return kind === 'refill'
-    ? { ...lease.asked, hits: size, isExact: true }
-    : { ...lease.asked, hits: -size };
+    ? { ...lease.increment, hits: size, isExact: true }
+    : { ...lease.increment, hits: -size };
 }
 
 /** Applies the reply to a lease's own operation, at index `at` of what was sent. An unknown outcome grants nothing. */
 export function settleOwn(
-  { kind, lease, size }: OwnAsk,
+  { kind, lease, size }: OwnOperation,
   reply: CounterReply | StoreError,
   at: number,
   counts: LeaseCounts,

@@ -2,7 +2,12 @@ import { type StoreError } from '../../core/errors';
 import { type CounterBatch, type CounterReply, type Increment } from '../../core/ports';
 import { scatter } from '../../core/batches/sub-batch';
 import { createReplyDraft, failedReply, finish } from '../../core/batches/reply-draft';
-import { encodeAsksCall, readAsksAnswer, type AsksCall, type AsksReply } from './asks-call';
+import {
+  encodeOperationsCall,
+  readOperationsAnswer,
+  type OperationsCall,
+  type OperationsReply,
+} from './operations-call';
 import { type RedisConnection } from './connection';
 import { isReplyError } from './reply-error';
 import { BUDGET_SCRIPTS } from './budgets/budget-script';
@@ -16,21 +21,21 @@ import { type Sending } from './sending';
 import { isAboutKeys, isScriptsRefused, toNeedsScriptsError, toUnreadError } from './store-errors';
 
 /** A script for kinds that read first. */
-interface AskScript {
+interface OperationScript {
   readonly scripts: { readonly declaring: Script; readonly cluster: Script };
-  readonly encode: (call: AsksCall) => ScriptArguments;
-  readonly read: (answer: unknown, increments: AsksCall['increments']) => AsksReply;
+  readonly encode: (call: OperationsCall) => ScriptArguments;
+  readonly read: (answer: unknown, increments: OperationsCall['increments']) => OperationsReply;
 }
 
 /** Supports all kinds of the table. */
-export const OF_KINDS: AskScript = {
+export const OF_KINDS: OperationScript = {
   scripts: KIND_SCRIPTS,
-  encode: encodeAsksCall,
-  read: readAsksAnswer,
+  encode: encodeOperationsCall,
+  read: readOperationsAnswer,
 };
 
 /** Supports budgets too, and increments whose refusals hold back no other. */
-export const OF_BUDGETS: AskScript = {
+export const OF_BUDGETS: OperationScript = {
   scripts: BUDGET_SCRIPTS,
   encode: encodeBudgetCall,
   read: readBudgetAnswer,
@@ -40,11 +45,11 @@ export const OF_BUDGETS: AskScript = {
  * Applies a batch by a script for kinds that read first, which plain commands cannot count. Failed increments, even all of them,
  * are in the reply; rejects with a StoreError when the call failed as a whole.
  */
-export async function applyAsks(
+export async function applyOperations(
   connection: RedisConnection,
   batch: CounterBatch,
   { withoutScripts = false, asking = false }: Sending,
-  script: AskScript,
+  script: OperationScript,
 ): Promise<CounterReply> {
   const { increments } = batch;
   if (!connection.usesScripts) return refuse(connection, increments);
@@ -68,7 +73,7 @@ function refuse({ store }: RedisConnection, increments: readonly Increment[]): C
 async function addEach(
   connection: RedisConnection,
   { increments, nowSeconds }: CounterBatch,
-  script: AskScript,
+  script: OperationScript,
   asking: boolean,
 ): Promise<CounterReply> {
   const alone = { groupEnds: undefined, nowSeconds, isDeclaringKeys: true, asking, script };
@@ -87,8 +92,8 @@ async function addEach(
   return finish(draft);
 }
 
-interface Call extends AsksCall {
-  readonly script: AskScript;
+interface Call extends OperationsCall {
+  readonly script: OperationScript;
   readonly asking: boolean;
 }
 
@@ -100,7 +105,7 @@ async function callScript(connection: RedisConnection, call: Call): Promise<Coun
   const script = scripts[call.isDeclaringKeys ? 'declaring' : 'cluster'];
   const answer = await runScript(client, script, encode(call), call.asking);
   const reply = readReply(connection, readAnswer(connection, answer), call);
-  connection.onAsked(reply, sentSeconds);
+  connection.onAnswered(reply, sentSeconds);
   return { ...reply, failures: toFailures(connection, reply.failures) };
 }
 
@@ -108,7 +113,7 @@ function readReply(
   { store }: RedisConnection,
   answer: unknown,
   { increments, script }: Call,
-): AsksReply {
+): OperationsReply {
   try {
     return script.read(answer, increments);
   } catch (error) {

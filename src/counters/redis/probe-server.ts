@@ -14,7 +14,7 @@ export interface ServerAnswers {
   readonly takesAll: boolean;
 }
 
-export interface AskServerOptions {
+export interface ProbeOptions {
   /** It is the only server: not a node of a cluster, and not named by a sentinel. */
   readonly isAlone: boolean;
   readonly typeSetting?: TypeSetting | undefined;
@@ -35,9 +35,9 @@ export const NO_KEYS: readonly string[] = [
  * Sends EXPIRE for missing keys, which proxies know and do not answer themselves. Rejects where the other side cannot count: a
  * proxy without its Redis, a replica, a sentinel. Other answers are ignored.
  */
-export async function askServer(
+export async function probeServer(
   client: Redis,
-  { isAlone, typeSetting }: AskServerOptions,
+  { isAlone, typeSetting }: ProbeOptions,
 ): Promise<ServerAnswers> {
   const keys = isAlone ? NO_KEYS : [NO_KEY];
   const answers = await Promise.all(keys.map((key) => refusalOf(client.call('EXPIRE', key, '1'))));
@@ -54,7 +54,7 @@ export async function askServer(
 async function refuseAway(
   client: Redis,
   refusals: readonly string[],
-  { isAlone, typeSetting }: AskServerOptions,
+  { isAlone, typeSetting }: ProbeOptions,
 ): Promise<void> {
   const fault = refusals.find((answer) => isWrongServer(answer) || isRedisAway(answer));
   if (isAlone && fault?.startsWith('READONLY') === true)

@@ -6,13 +6,13 @@ import { NO_INTEGER } from './store-errors';
 import { encodeAscii, headOf, integerOf, type ScriptArguments } from './script-call';
 
 /** An increment for a script; one of a kind that does not read first only in a run with others. */
-export type AskedIncrement = Pick<
+export type ScriptIncrement = Pick<
   Increment,
   'key' | 'hits' | 'times' | 'ttlSeconds' | 'limiter' | 'reservation' | 'holdsBack' | 'undoOfMicros'
 >;
 
 /** The reply to a call; the lists run parallel to its increments. */
-export interface AsksReply {
+export interface OperationsReply {
   /** Each counter before its charges; undefined for a failure, and where `after` has the count. */
   readonly states: readonly (State | undefined)[];
   /** The count after the charges, for a fixed window that charges refused hits; unchanged for one held back. */
@@ -26,8 +26,8 @@ export interface AsksReply {
   readonly mended: number;
 }
 
-export interface AsksCall {
-  readonly increments: readonly AskedIncrement[];
+export interface OperationsCall {
+  readonly increments: readonly ScriptIncrement[];
   /** See CounterBatch; each request's run is then decided together. */
   readonly groupEnds: readonly number[] | undefined;
   /** By this process, Unix seconds: windows follow it. */
@@ -38,7 +38,7 @@ export interface AsksCall {
 }
 
 /** The arguments that `kindsScript` reads. */
-export function encodeAsksCall(call: AsksCall): ScriptArguments {
+export function encodeOperationsCall(call: OperationsCall): ScriptArguments {
   const { increments, groupEnds, isDeclaringKeys, nowMicros } = call;
   const { length } = increments;
   const orders = new OrderSheet();
@@ -64,11 +64,11 @@ const FIELDS_OF_ORDER = 8;
 class OrderSheet {
   text = '';
   count = 0;
-  #last: AskedIncrement | undefined;
+  #last: ScriptIncrement | undefined;
   /** The orders of one hit, by limiter. */
   readonly #singles = new Map<Limiter, number>();
 
-  numberOf(increment: AskedIncrement): number {
+  numberOf(increment: ScriptIncrement): number {
     const { limiter, hits, times } = increment;
     if (hits !== 1 || times !== 1) return this.#numberOfOther(increment);
     const known = this.#singles.get(limiter);
@@ -77,7 +77,7 @@ class OrderSheet {
     return this.#add(increment);
   }
 
-  #numberOfOther(increment: AskedIncrement): number {
+  #numberOfOther(increment: ScriptIncrement): number {
     const last = this.#last;
     const isSame =
       last?.limiter === increment.limiter &&
@@ -86,7 +86,7 @@ class OrderSheet {
     return isSame ? this.count : this.#add(increment);
   }
 
-  #add(increment: AskedIncrement): number {
+  #add(increment: ScriptIncrement): number {
     const { limiter, hits, times } = increment;
     this.#last = increment;
     this.count += 1;
@@ -115,18 +115,21 @@ function encodeKeysWith(keys: readonly string[], bytesOf: (key: string) => numbe
 }
 
 /** Reads the unpacked answer of the script; throws a PackError where it has another form. */
-export function readAsksAnswer(answer: unknown, increments: readonly AskedIncrement[]): AsksReply {
-  return readAsks(answer, increments, readCounterState);
+export function readOperationsAnswer(
+  answer: unknown,
+  increments: readonly ScriptIncrement[],
+): OperationsReply {
+  return readOperations(answer, increments, readCounterState);
 }
 
 /** Reads the state of a counter whose kind reads first, at the time of the call in microseconds. */
 type ReadState = (reader: NumberReader, limiter: Limiter, atMicros: number) => State;
 
-export function readAsks(
+export function readOperations(
   answer: unknown,
-  increments: readonly AskedIncrement[],
+  increments: readonly ScriptIncrement[],
   readState: ReadState,
-): AsksReply {
+): OperationsReply {
   const [counters, places, time, mended] = readList(answer);
   const atMicros = microsOf(time);
   const reader: NumberReader = { list: readList(counters), at: 0, odd: undefined };
