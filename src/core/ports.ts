@@ -1,6 +1,6 @@
 import type { PolicyOptions } from './decision/policy-headers';
 import type { Failure, StoreError } from './errors';
-import type { Operation, Seen, State } from './kinds/kind';
+import type { Operation, Reading, State } from './kinds/kind';
 import type { Decision, DecisionRequest, Entry } from './model';
 import type { LimitsFromRule, RuleLimit, ValueLimit } from './rules/rules';
 
@@ -83,14 +83,14 @@ export interface CounterReply {
 }
 
 /** The reading of an increment's counter in a reply. */
-export function seenOf(
+export function readingOf(
   { limiter, rule }: Increment,
   { after, states }: CounterReply,
   index: number,
-): Seen {
+): Reading {
   const state = states?.[index];
   if (state !== undefined) return state;
-  if (limiter.kind.looks)
+  if (limiter.kind.readsFirst)
     throw new Error(`the store does not support the algorithm of the rule ${rule.metric}`);
   return after[index] as number;
 }

@@ -8,7 +8,7 @@ import type {
 } from '../core/ports';
 import { decideRuns } from './hold-back';
 import type { OverLimitCache } from './over-limit-cache';
-import { SeenCounters } from './seen-counters';
+import { UpdatedReadings } from './updated-readings';
 import { createReplyDraft, fail, holdBackAt, say, toReply } from '../core/batches/reply-draft';
 
 /** Counters that answer from earlier readings as a store would, and change nothing; each serves one batch. */
@@ -27,19 +27,19 @@ function apply(batch: CounterBatch, readings: ReadonlyMap<string, CounterReading
   // Independent increments are runs of their own, which hold nothing back.
   const groupEnds = batch.groupEnds ?? increments.map((_, at) => at + 1);
   const draft = createReplyDraft(increments.length);
-  const seen = new SeenCounters(({ key, limiter }) => {
+  const counters = new UpdatedReadings(({ key, limiter }) => {
     const { state, count = 0 } = readings.get(key) ?? {};
     return state ?? limiter.kind.ofHits(limiter, count, tickAt(nowSeconds, limiter.tickMicros));
   });
   const add = (index: number, increment: Increment): void => {
-    say(draft, index, seen.add(increment));
+    say(draft, index, counters.add(increment));
     const error = readings.get(increment.key)?.error;
     if (error !== undefined) fail(draft, index, error);
   };
   decideRuns(
     { ...batch, groupEnds },
     {
-      look: (increment) => seen.look(increment),
+      read: (increment) => counters.read(increment),
       add,
       holdBack(index, one) {
         holdBackAt(draft, index, one);
@@ -60,7 +60,9 @@ export function readOnly({ knows, list }: OverLimitCache): OverLimitCache {
     list,
     // A state would give the store's own answer.
     refusing: (increment, nowSeconds) =>
-      !increment.limiter.kind.looks && knows(increment, nowSeconds) ? increment.limit : undefined,
+      !increment.limiter.kind.readsFirst && knows(increment, nowSeconds)
+        ? increment.limit
+        : undefined,
     remember: nothing,
     forget: nothing,
     forgetKeys: nothing,

@@ -1,21 +1,21 @@
 import { all } from '../core/kinds/all';
-import type { Seen, State } from '../core/kinds/kind';
+import type { Reading, State } from '../core/kinds/kind';
 import { type CounterBatch, type CounterReply, type Increment } from '../core/ports';
-import { isOfBudget, SeenCounters, stateName } from './seen-counters';
+import { isOfBudget, UpdatedReadings, stateName } from './updated-readings';
 
 /** What to do with the increments of a batch, by index. */
 export interface RunActions {
   /** The counter of an increment before its run; undefined: it cannot be read, and fails when it is added. */
-  readonly look: (increment: Increment) => Seen | undefined;
+  readonly read: (increment: Increment) => Reading | undefined;
   /** `refusing`: the reading of its counter, which refuses it, so that the others of its run are held back. */
-  readonly add: (index: number, increment: Increment, refusing: Seen | undefined) => void;
-  /** The increment is held back; `seen`: the reading of its counter. */
-  readonly holdBack: (index: number, seen: Seen | undefined) => void;
+  readonly add: (index: number, increment: Increment, refusing: Reading | undefined) => void;
+  /** The increment is held back; `reading`: the reading of its counter. */
+  readonly holdBack: (index: number, reading: Reading | undefined) => void;
   /**
    * Skips an increment that its counter refuses only because of earlier ones in its run, which are held back themselves. Missing:
    * the store has no reservations.
    */
-  readonly refuse?: (index: number, seen: Seen) => void;
+  readonly refuse?: (index: number, reading: Reading) => void;
 }
 
 /**
@@ -36,17 +36,17 @@ export function decideRuns(
 function decideRun(
   run: readonly Increment[],
   start: number,
-  { look, add, holdBack, refuse }: RunActions,
+  { read: look, add, holdBack, refuse }: RunActions,
 ): void {
   const alone = run.map(look);
-  const seen = run.length > 1 ? besideEachOther(run, alone) : alone;
-  const refusals = all(run, seen);
+  const reading = run.length > 1 ? besideEachOther(run, alone) : alone;
+  const refusals = all(run, reading);
   for (const [at, increment] of run.entries()) {
-    const one = seen[at];
+    const one = reading[at];
     if (refusals?.[at] !== true) {
       if (refusals === undefined || isEnding(increment)) add(start + at, increment, undefined);
       else holdBack(start + at, one);
-    } else if (isLate(increment, alone[at], one)) refuse?.(start + at, one as Seen);
+    } else if (isLate(increment, alone[at], one)) refuse?.(start + at, one as Reading);
     else add(start + at, increment, one);
   }
 }
@@ -54,12 +54,12 @@ function decideRun(
 /** Readings of a run's counters as if all earlier charges were admitted: a run may reserve several times on one counter. */
 function besideEachOther(
   run: readonly Increment[],
-  seen: readonly (Seen | undefined)[],
-): readonly (Seen | undefined)[] {
-  if (!run.some(({ reservation }) => reservation?.mode === 'reserve')) return seen;
+  reading: readonly (Reading | undefined)[],
+): readonly (Reading | undefined)[] {
+  if (!run.some(({ reservation }) => reservation?.mode === 'reserve')) return reading;
   const ahead = new Map<string, { readonly hits: number; readonly open: number }>();
   return run.map(({ key, hits, reservation, holdsBack }, at) => {
-    const one = seen[at];
+    const one = reading[at];
     if (one === undefined || !isOfBudget(one)) return one;
     const before = ahead.get(key) ?? { hits: 0, open: 0 };
     const isOpening = reservation?.mode === 'reserve' && one.was < 0;
@@ -70,8 +70,12 @@ function besideEachOther(
   });
 }
 
-function isLate(increment: Increment, alone: Seen | undefined, seen: Seen | undefined): boolean {
-  if (seen === alone || alone === undefined || increment.holdsBack === false) return false;
+function isLate(
+  increment: Increment,
+  alone: Reading | undefined,
+  reading: Reading | undefined,
+): boolean {
+  if (reading === alone || alone === undefined || increment.holdsBack === false) return false;
   return !increment.limiter.kind.refuses(increment, alone);
 }
 
@@ -88,13 +92,15 @@ export function wasRefused(
 ): boolean {
   if (failures?.has(index) === true) return false;
   const { limiter, hits } = increment;
-  const seen = limiter.kind.looks ? states?.[index] : (after[index] as number) - Number(hits);
-  return seen !== undefined && limiter.kind.refuses(increment, seen);
+  const reading = limiter.kind.readsFirst
+    ? states?.[index]
+    : (after[index] as number) - Number(hits);
+  return reading !== undefined && limiter.kind.refuses(increment, reading);
 }
 
 /** Whether an increment would exceed its limit. */
-export function isRefused(increment: Increment, seen: Seen | undefined): boolean {
-  return all([increment], [seen]) !== undefined;
+export function isRefused(increment: Increment, reading: Reading | undefined): boolean {
+  return all([increment], [reading]) !== undefined;
 }
 
 /** Counters as they were read before a batch, by key. */
@@ -105,9 +111,12 @@ export interface ReadCounters {
 }
 
 /** The reading of an increment's counter; undefined: it was not read. */
-export function readSeen({ counts, states }: ReadCounters, increment: Increment): Seen | undefined {
+export function findReading(
+  { counts, states }: ReadCounters,
+  increment: Increment,
+): Reading | undefined {
   const { limiter, key } = increment;
-  return limiter.kind.looks ? states?.get(stateName(increment)) : counts.get(key);
+  return limiter.kind.readsFirst ? states?.get(stateName(increment)) : counts.get(key);
 }
 
 /**
@@ -117,19 +126,19 @@ export function readSeen({ counts, states }: ReadCounters, increment: Increment)
 export function planHoldBack(
   batch: CounterBatch,
   read: ReadCounters,
-  onRefusing?: (index: number, seen: Seen) => void,
-  onLate?: (index: number, seen: Seen) => void,
-): ReadonlyMap<number, Seen | undefined> {
-  const seen = new SeenCounters(
+  onRefusing?: (index: number, reading: Reading) => void,
+  onLate?: (index: number, reading: Reading) => void,
+): ReadonlyMap<number, Reading | undefined> {
+  const counters = new UpdatedReadings(
     (increment) =>
       // A missing count is 0.
-      readSeen(read, increment) ?? (increment.limiter.kind.looks ? undefined : 0),
+      findReading(read, increment) ?? (increment.limiter.kind.readsFirst ? undefined : 0),
   );
-  const held = new Map<number, Seen | undefined>();
+  const held = new Map<number, Reading | undefined>();
   decideRuns(batch, {
-    look: (increment) => seen.look(increment),
+    read: (increment) => counters.read(increment),
     add(index, increment, refusing) {
-      seen.add(increment);
+      counters.add(increment);
       if (refusing !== undefined) onRefusing?.(index, refusing);
     },
     holdBack(index, one) {

@@ -1,7 +1,7 @@
 import { msOfBlocks } from '../core/budgets/block';
 import { isBudgetLimiter, type BudgetLimiter } from '../core/budgets/budget';
 import { refusalOfOne } from '../core/budgets/refusing';
-import type { BudgetState, Seen, State } from '../core/kinds/kind';
+import type { BudgetState, Reading, State } from '../core/kinds/kind';
 import { refusedUntil, stateRefusing } from '../core/kinds/refusal';
 import { type Increment, type Statistics } from '../core/ports';
 import type { Steps } from '../core/steps';
@@ -13,11 +13,11 @@ import { OverEntries, type OverEntry } from './over-entries';
 /** Cache of counters known to be over a limit, which saves store calls. */
 export interface OverLimitCache {
   /** The known state of the counter, if it refuses each charge of the increment; a number: it is over the limit, and no more is known. */
-  refusing(increment: Increment, nowSeconds: number): Seen | undefined;
+  refusing(increment: Increment, nowSeconds: number): Reading | undefined;
   /** As `refusing`, for an operator: not counted as a lookup. */
   readonly knows: (increment: Increment, nowSeconds: number) => boolean;
   /** Caches a counter that has refused a charge, until that charge would fit. */
-  remember(increment: Increment, seen: Seen, nowSeconds: number): void;
+  remember(increment: Increment, reading: Reading, nowSeconds: number): void;
   /** Keys over their limit now, up to a number, among the first that one search visits; long ones as digests. */
   readonly list: (nowSeconds: number, most: number) => Steps<readonly OverKey[]>;
   /** Drops a counter after a refund. */
@@ -65,7 +65,7 @@ export function createOverLimitCache(
     // Usually nothing is over: then no key is hashed.
     if (entries.size === 0) return undefined;
     const key = toKeptKey(increment.key);
-    return increment.limiter.kind.looks
+    return increment.limiter.kind.readsFirst
       ? entries.stateOf(key)
       : entries.countOf(key, increment.windowEndSeconds);
   };
@@ -122,23 +122,23 @@ export function createOverLimitCache(
     refusing(increment, nowSeconds) {
       entries.dropEnded(nowSeconds);
       const entry = entryOf(increment);
-      const seen =
+      const reading =
         entry && isRecent(entry, increment, nowSeconds)
-          ? seenRefusing(entry, increment, nowSeconds)
+          ? refusingReading(entry, increment, nowSeconds)
           : undefined;
-      if (entry === undefined || seen === undefined) {
+      if (entry === undefined || reading === undefined) {
         count.miss += 1;
         return undefined;
       }
       used(entry, nowSeconds);
-      return seen;
+      return reading;
     },
     knows(increment, nowSeconds) {
       const entry = entryOf(increment);
       if (entry === undefined || !increment.limiter.kind.isRecalled(increment)) return false;
       if (!isRecent(entry, increment, nowSeconds)) return false;
       if (entry.knownState === undefined && increment.windowEndSeconds <= nowSeconds) return false;
-      return seenRefusing(entry, increment, nowSeconds) !== undefined;
+      return refusingReading(entry, increment, nowSeconds) !== undefined;
     },
     list: (nowSeconds, most) =>
       findOver(entries, most, ({ key, entry, endSeconds }) => {
@@ -146,8 +146,8 @@ export function createOverLimitCache(
         if (windowEndSeconds <= nowSeconds) return undefined;
         return { key, limit: limitOf(entry), windowEndSeconds };
       }),
-    remember(increment, seen, nowSeconds) {
-      if (typeof seen === 'object') rememberState(increment, seen, nowSeconds);
+    remember(increment, reading, nowSeconds) {
+      if (typeof reading === 'object') rememberState(increment, reading, nowSeconds);
       else rememberOver(increment, nowSeconds);
     },
     forgetKeys(keys) {
@@ -159,7 +159,7 @@ export function createOverLimitCache(
     },
     forget(increment) {
       const key = toKeptKey(increment.key);
-      if (increment.limiter.kind.looks) entries.removeState(key);
+      if (increment.limiter.kind.readsFirst) entries.removeState(key);
       else entries.removeCount(key, increment.windowEndSeconds);
     },
     close() {
@@ -169,11 +169,11 @@ export function createOverLimitCache(
 }
 
 /** The exceeded limit, or the state, where one of them refuses all charges of the increment. */
-function seenRefusing(
+function refusingReading(
   { knownState, limit, limiter }: OverEntry,
   increment: Increment,
   nowSeconds: number,
-): Seen | undefined {
+): Reading | undefined {
   if (isBudgetLimiter(increment.limiter)) {
     // An entry for one list of limits says nothing about another.
     if (increment.limiter !== limiter) return undefined;

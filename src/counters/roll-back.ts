@@ -1,6 +1,6 @@
 import { isBudgetLimiter } from '../core/budgets/budget';
-import { holdBackAt, say, seenAt, type ReplyDraft } from '../core/batches/reply-draft';
-import type { BudgetState, Seen } from '../core/kinds/kind';
+import { holdBackAt, say, readingAt, type ReplyDraft } from '../core/batches/reply-draft';
+import type { BudgetState, Reading } from '../core/kinds/kind';
 import type { CounterBatch, Increment } from '../core/ports';
 import { isEnding, wasRefused } from './hold-back';
 
@@ -11,15 +11,15 @@ export interface RolledBack {
 }
 
 /** The increment as a read of its counter and of its reservation. */
-export function lookOf(increment: Increment): Increment {
+export function readOf(increment: Increment): Increment {
   const { limiter, reservation } = increment;
   const isReserving = isBudgetLimiter(limiter) && limiter.budget.reserve !== undefined;
-  const look = { mode: 'look', id: reservation?.id ?? '', saysHits: false } as const;
-  return { ...increment, hits: 0, times: 1, reservation: isReserving ? look : undefined };
+  const read = { mode: 'read', id: reservation?.id ?? '', saysHits: false } as const;
+  return { ...increment, hits: 0, times: 1, reservation: isReserving ? read : undefined };
 }
 
 /** Readings that refused their increments; by the indices of these. */
-export type Refusing = ReadonlyMap<number, Seen>;
+export type Refusing = ReadonlyMap<number, Reading>;
 
 /**
  * For requests whose counters were charged separately: where one was refused, the others count as held back, and their charges are
@@ -32,8 +32,8 @@ export function planRollBack(
   refusing: Refusing,
 ): readonly RolledBack[] {
   const taken: RolledBack[] = [];
-  for (const [index, seen] of refusing)
-    refuse(taken, draft, index, { increment: increments[index] as Increment, seen });
+  for (const [index, reading] of refusing)
+    refuse(taken, draft, index, { increment: increments[index] as Increment, reading });
   let start = 0;
   for (const end of groupEnds) {
     taken.push(...takeRun(increments, draft, start, end));
@@ -58,7 +58,7 @@ function takeRun(
     const { key, holdsBack, limiter } = increments[start + at] as Increment;
     const isFirst = met.size < met.add(key).size;
     // An increment that is always charged leaves the others charged too.
-    return isOne && isFirst && holdsBack !== false && limiter.kind.looks;
+    return isOne && isFirst && holdsBack !== false && limiter.kind.readsFirst;
   };
   if (!refusals.some(isRefused)) return taken;
   for (const [at, isOne] of refusals.entries())
@@ -70,14 +70,15 @@ function refuse(
   taken: RolledBack[],
   draft: ReplyDraft,
   index: number,
-  { increment, seen }: { readonly increment: Increment; readonly seen: Seen },
+  { increment, reading }: { readonly increment: Increment; readonly reading: Reading },
 ): void {
   const { limiter, holdsBack } = increment;
-  if (holdsBack === false || !limiter.kind.looks || draft.failures?.has(index) === true) return;
+  if (holdsBack === false || !limiter.kind.readsFirst || draft.failures?.has(index) === true)
+    return;
   if (wasRefused(increment, draft, index)) return;
-  const undo = limiter.chargeDenied ? undefined : undoOf(increment, seenAt(draft, index));
+  const undo = limiter.chargeDenied ? undefined : undoOf(increment, readingAt(draft, index));
   if (undo !== undefined) taken.push({ index, increment: undo });
-  say(draft, index, seen);
+  say(draft, index, reading);
 }
 
 function takeOne(
@@ -87,15 +88,16 @@ function takeOne(
   increment: Increment,
 ): void {
   if (isHeld(draft, index) || isEnding(increment) || draft.failures?.has(index) === true) return;
-  const seen = seenAt(draft, index);
-  const before = typeof seen === 'number' ? Math.max(0, seen - Number(increment.hits)) : seen;
+  const reading = readingAt(draft, index);
+  const before =
+    typeof reading === 'number' ? Math.max(0, reading - Number(increment.hits)) : reading;
   holdBackAt(draft, index, before);
   const undo = undoOf(increment, before);
   if (undo !== undefined) taken.push({ index, increment: undo });
 }
 
 /** Undefined: nothing was charged, reserved or refunded. The undo applies to the window of the charge. */
-function undoOf(increment: Increment, before: Seen): Increment | undefined {
+function undoOf(increment: Increment, before: Reading): Increment | undefined {
   const { hits, times, reservation } = increment;
   if (reservation === undefined) {
     const charged = typeof hits === 'bigint' ? hits * BigInt(times) : hits * times;

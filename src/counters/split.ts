@@ -1,4 +1,4 @@
-import type { Seen, State } from '../core/kinds/kind';
+import type { Reading, State } from '../core/kinds/kind';
 import {
   createReplyDraft,
   finish,
@@ -11,8 +11,8 @@ import { deal, scatter } from '../core/batches/sub-batch';
 import { settled, StoreError } from '../core/errors';
 import type { CounterBatch, CounterReply, Counters, Increment } from '../core/ports';
 import { planHoldBack, type ReadCounters } from './hold-back';
-import { stateName } from './seen-counters';
-import { lookOf, planRollBack, type Refusing } from './roll-back';
+import { stateName } from './updated-readings';
+import { readOf, planRollBack, type Refusing } from './roll-back';
 
 /** Counters that can also be read without creating them. */
 export interface ReadableCounters extends Counters {
@@ -112,13 +112,13 @@ async function planAcross<P>(
   { draft, late }: { readonly draft: ReplyDraft; readonly late: Set<number> },
 ): Promise<Refusing> {
   const read = await readCounters(batch, parts, options);
-  const refusing = new Map<number, Seen>();
-  const onLate = (index: number, seen: Seen): void => {
+  const refusing = new Map<number, Reading>();
+  const onLate = (index: number, reading: Reading): void => {
     late.add(index);
-    say(draft, index, seen);
+    say(draft, index, reading);
   };
-  const held = planHoldBack(batch, read, (index, seen) => refusing.set(index, seen), onLate);
-  for (const [index, seen] of held) holdBackAt(draft, index, seen);
+  const held = planHoldBack(batch, read, (index, reading) => refusing.set(index, reading), onLate);
+  for (const [index, reading] of held) holdBackAt(draft, index, reading);
   return refusing;
 }
 
@@ -129,16 +129,16 @@ export async function readCounters<P>(
   options: SplitOptions<P>,
 ): Promise<ReadCounters> {
   const keys = new Map<P, Set<string>>();
-  const looks = new Map<P, Map<string, Increment>>();
+  const reads = new Map<P, Map<string, Increment>>();
   parts.forEach((part, at) => {
     const increment = batch.increments[at] as Increment;
-    if (increment.limiter.kind.looks)
-      listOf(looks, part, newMap).set(stateName(increment), lookOf(increment));
+    if (increment.limiter.kind.readsFirst)
+      listOf(reads, part, newMap).set(stateName(increment), readOf(increment));
     else listOf(keys, part, newSet).add(increment.key);
   });
   const [counts, states] = await Promise.all([
     readCounts(keys, options),
-    readStates(looks, batch.nowSeconds, options),
+    readStates(reads, batch.nowSeconds, options),
   ]);
   return { counts, states };
 }
@@ -159,12 +159,12 @@ async function readCounts<P>(
 
 /** The states of kinds whose read writes nothing. */
 async function readStates<P>(
-  looks: ReadonlyMap<P, ReadonlyMap<string, Increment>>,
+  reads: ReadonlyMap<P, ReadonlyMap<string, Increment>>,
   nowSeconds: number,
   { add, parallelism }: SplitOptions<P>,
 ): Promise<ReadonlyMap<string, State>> {
   const states = new Map<string, State>();
-  await forEachOf(looks, parallelism, async ([part, byName]) => {
+  await forEachOf(reads, parallelism, async ([part, byName]) => {
     const [names, increments] = [[...byName.keys()], [...byName.values()]];
     const asked = { increments, groupEnds: undefined, nowSeconds };
     const reply = await settled(() => add(part, asked));

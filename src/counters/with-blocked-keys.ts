@@ -38,7 +38,7 @@ export function forgettingBlocked(
 
 function mayBeBlocked({ limiter }: Increment): boolean {
   // The first is false for nearly all.
-  return limiter.isAlone && isBudgetLimiter(limiter) && limiter.budget.blocks.length > 0;
+  return limiter.isNeverMerged && isBudgetLimiter(limiter) && limiter.budget.blocks.length > 0;
 }
 
 function hasBlocks({ rule: { limiter } }: CounterPlace): boolean {

@@ -2,7 +2,7 @@ import {
   createReplyDraft,
   finish,
   holdBackAt,
-  seenAt,
+  readingAt,
   type ReplyDraft,
 } from '../core/batches/reply-draft';
 import { pick, scatter } from '../core/batches/sub-batch';
@@ -16,7 +16,7 @@ import {
   type Increment,
 } from '../core/ports';
 import { isEnding } from './hold-back';
-import { lookOf } from './roll-back';
+import { readOf } from './roll-back';
 import { type OverLimitCache } from './over-limit-cache';
 
 /**
@@ -65,7 +65,7 @@ export function withOverLimitCache(
     { knownOverLimit: known, states }: Known,
   ): Promise<CounterReply> => {
     const { generation } = cache;
-    const { part, looks } = withoutKnown(batch, known);
+    const { part, reads } = withoutKnown(batch, known);
     const draft: ReplyDraft = {
       ...createReplyDraft(batch.increments.length),
       states,
@@ -75,8 +75,8 @@ export function withOverLimitCache(
     if (part.places.length > 0) {
       const reply = await settled(() => counters.add(part));
       scatter(draft, part.places, reply);
-      for (const look of looks)
-        if (draft.failures?.has(look) !== true) holdBackAt(draft, look, seenAt(draft, look));
+      for (const read of reads)
+        if (draft.failures?.has(read) !== true) holdBackAt(draft, read, readingAt(draft, read));
       if (!(reply instanceof StoreError)) learn(batch, draft, generation);
     }
     return finish(draft);
@@ -118,12 +118,12 @@ function findKnown(
       continue;
     }
     if (!increment.limiter.kind.isRecalled(increment)) continue;
-    const seen = cache.refusing(increment, nowSeconds);
-    if (seen === undefined) continue;
+    const reading = cache.refusing(increment, nowSeconds);
+    if (reading === undefined) continue;
     (known ??= new Array<boolean>(increments.length).fill(false))[index] = true;
-    if (typeof seen === 'number') continue;
+    if (typeof reading === 'number') continue;
     states ??= new Array<State | undefined>(increments.length).fill(undefined);
-    states[index] = seen;
+    states[index] = reading;
   }
   return known && { knownOverLimit: known, states };
 }
@@ -139,9 +139,9 @@ function rememberOver(
     if (reply.knownOverLimit?.[index] === true || reply.failures?.has(index) === true) continue;
     const increment = increments[index] as Increment;
     if (!keeps(increment)) continue;
-    const seen = seenAt(reply, index);
+    const reading = readingAt(reply, index);
     const isHeld = reply.held?.[index] === true;
-    const refusal = increment.limiter.kind.refusal(increment, seen, isHeld);
+    const refusal = increment.limiter.kind.refusal(increment, reading, isHeld);
     // Where nothing was refused, the cached state is out of date.
     if (refusal === 'none') cache.forget(increment);
     else if (refusal !== undefined) cache.remember(increment, refusal, nowSeconds);
@@ -159,8 +159,8 @@ function takenBack(
     const increment = increments[index] as Increment;
     if (increment.hits >= 0 || !keeps(increment)) continue;
     if (reply.held?.[index] === true || reply.failures?.has(index) === true) continue;
-    const seen = seenAt(reply, index);
-    if (increment.limiter.kind.isTakenBack(increment, seen)) (back ??= []).push(increment);
+    const reading = readingAt(reply, index);
+    if (increment.limiter.kind.isTakenBack(increment, reading)) (back ??= []).push(increment);
   }
   return back;
 }
@@ -169,22 +169,22 @@ function takenBack(
 function withoutKnown(batch: CounterBatch, known: readonly boolean[]) {
   const { increments, groupEnds } = batch;
   const isUnknown = (_: Increment, place: number): boolean => known[place] !== true;
-  const looks = new Set<number>();
-  if (groupEnds === undefined) return { part: pick(batch, isUnknown), looks };
+  const reads = new Set<number>();
+  if (groupEnds === undefined) return { part: pick(batch, isUnknown), reads };
   const ends: number[] = [];
   let start = 0;
   for (const end of groupEnds) {
     const isHeld = holdsBackAny(increments, known, start, end);
     // A read is a run of its own, so that it is not held back in its turn.
     for (let place = start; isHeld && place < end; place += 1) {
-      if (known[place] !== true && !isEnding(increments[place] as Increment)) looks.add(place);
+      if (known[place] !== true && !isEnding(increments[place] as Increment)) reads.add(place);
       ends.push(place + 1);
     }
     if (!isHeld) ends.push(end);
     start = end;
   }
-  const remaining = increments.map((one, place) => (looks.has(place) ? lookOf(one) : one));
-  return { part: pick({ ...batch, increments: remaining, groupEnds: ends }, isUnknown), looks };
+  const remaining = increments.map((one, place) => (reads.has(place) ? readOf(one) : one));
+  return { part: pick({ ...batch, increments: remaining, groupEnds: ends }, isUnknown), reads };
 }
 
 /** Whether an increment of a request is known to be over that holds the others back. */

@@ -17,7 +17,7 @@ import { failure, type StoreError } from '../core/errors';
 import { redactedRequest } from '../core/rules/secrets';
 import type { Decision, DescriptorStatus, Header } from '../core/model';
 import {
-  seenOf,
+  readingOf,
   type Answer,
   type CounterReply,
   type Increment,
@@ -164,11 +164,11 @@ function evaluateReply(
   { windows: { second }, options }: BatchContext,
 ): Verdict {
   const { limiter } = increment;
-  const seen = seenOf(increment, reply, hit.increment);
+  const reading = readingOf(increment, reply, hit.increment);
   const isHeld = reply.held?.[hit.increment] === true;
   const outcome = isHeld
-    ? limiter.kind.heldOutcome(increment, seen, hit.hits, second)
-    : limiter.kind.outcome(increment, seen, hit.hits, later, second);
+    ? limiter.kind.heldOutcome(increment, reading, hit.hits, second)
+    : limiter.kind.outcome(increment, reading, hit.hits, later, second);
   return hit.limit.budget === undefined
     ? evaluate(hit, limiter, outcome, isHeld, options)
     : evaluateBudget(hit, outcome as BudgetOutcome, isHeld, options);

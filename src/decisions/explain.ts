@@ -57,8 +57,8 @@ export function* explainRequest(
   if (fault !== undefined) return failure('invalid_request', fault);
   yield;
   const readings = yield* until(deps.reader.read(plan.increments));
-  const seen = readings.map((reading, at) => seenHere(reading, plan.increments[at], deps));
-  const answer = yield* until(decide(request, seen, plan, deps, options));
+  const local = readings.map((reading, at) => readingHere(reading, plan.increments[at], deps));
+  const answer = yield* until(decide(request, local, plan, deps, options));
   const descriptors: DescriptorExplanation[] = [];
   for (const [at, descriptor] of request.descriptors.entries()) {
     yield;
@@ -69,7 +69,7 @@ export function* explainRequest(
     return { because: answer.message, descriptors, responseHeaders: [] };
   const judged = answer.statuses.map((status, at) => {
     const hit = plan.descriptorHits[at];
-    return { status, limit: hit?.limit, isOver: hit !== undefined && isOver(hit, seen) };
+    return { status, limit: hit?.limit, isOver: hit !== undefined && isOver(hit, local) };
   });
   return {
     overallCode: answer.overallCode,
@@ -83,7 +83,7 @@ export function* explainRequest(
 const noJitter = (): number => 0;
 
 /** The reading from this process' view: hits left on its lease are charged already. */
-function seenHere(
+function readingHere(
   reading: CounterReading,
   increment: Increment | undefined,
   { leaseOf }: ExplainDeps,

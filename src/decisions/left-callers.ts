@@ -1,7 +1,7 @@
 import type { BudgetOutcome } from '../core/budgets/outcome';
 import type { RequestDescriptor } from '../core/model';
 import type { DescriptorHit } from '../core/planning/plan';
-import { seenOf, type CounterBatch, type Increment, type PendingRequest } from '../core/ports';
+import { readingOf, type CounterBatch, type Increment, type PendingRequest } from '../core/ports';
 import type { BatchContext } from './batch';
 
 /*
@@ -61,7 +61,7 @@ function wasOpened(hit: DescriptorHit, increment: Increment, batch: BatchContext
   const { reply, outage, windows } = batch;
   const at = hit.increment;
   if (outage?.errorOf(at) !== undefined || reply.held?.[at] === true) return false;
-  const seen = seenOf(increment, reply, at);
-  const outcome = increment.limiter.kind.outcome(increment, seen, hit.hits, 0, windows.second);
+  const reading = readingOf(increment, reply, at);
+  const outcome = increment.limiter.kind.outcome(increment, reading, hit.hits, 0, windows.second);
   return (outcome as BudgetOutcome).reserved >= 0;
 }

@@ -78,7 +78,7 @@ export class HttpConnection implements ByteHolder {
   }
 
   /** Called every `elapsedMs`. Ends a connection that leaves bytes unread for `unreadMs`. */
-  look(elapsedMs: number, unreadMs: number): void {
+  check(elapsedMs: number, unreadMs: number): void {
     const { writableLength } = this.#socket;
     const flushedBytes = writableLength === 0 ? 0 : this.#socket.bytesWritten - writableLength;
     const isStuck = writableLength > 0 && flushedBytes === this.#flushedBytes;

@@ -156,12 +156,12 @@ export function createHttpListener(
   });
 
   let lookedMs = monotonicMs();
-  const look = (): void => {
+  const check = (): void => {
     const nowMs = monotonicMs();
     // A client is not at fault while the process itself is stalled.
     const elapsedMs = Math.min(nowMs - lookedMs, MAX_ELAPSED_MS);
     lookedMs = nowMs;
-    for (const connection of connections.values()) connection.look(elapsedMs, unreadMs);
+    for (const connection of connections.values()) connection.check(elapsedMs, unreadMs);
   };
 
   const close = (withinMs: number): Promise<void> =>
@@ -196,7 +196,7 @@ export function createHttpListener(
           server.off('error', onError);
           // A failed accept (out of file descriptors) costs only that connection.
           server.on('error', () => undefined);
-          looking = setInterval(look, checkEveryMs);
+          looking = setInterval(check, checkEveryMs);
           const bound = server.address();
           resolve({ host, port: typeof bound === 'object' && bound !== null ? bound.port : port });
         });

@@ -1,4 +1,4 @@
-import type { Seen } from '../core/kinds/kind';
+import type { Reading } from '../core/kinds/kind';
 import type { BudgetFigure, BudgetLine, DescriptorStats } from '../core/decision/figures';
 import type { Increment } from '../core/ports';
 import type { RuleLimit } from '../core/rules/rules';
@@ -103,7 +103,7 @@ export class FigureSheet {
     return figures;
   }
 
-  #noteCounter(increment: Increment, seen: Seen): void {
+  #noteCounter(increment: Increment, seen: Reading): void {
     const { key, rule, limiter, windowEndSeconds } = increment;
     const figures = this.#of(rule);
     const asked = limiter.kind.hitsCharged(seen);

@@ -1,8 +1,8 @@
-import type { Seen } from '../core/kinds/kind';
+import type { Reading } from '../core/kinds/kind';
 import { createMemoryCounters } from '../counters/memory/create-memory-counters';
 import type { Decision } from '../core/model';
 import {
-  seenOf,
+  readingOf,
   type Answer,
   type CounterBatch,
   type CounterReply,
@@ -26,7 +26,7 @@ export interface RunOutcome {
   readonly budgets: readonly BudgetLine[];
   /** The counters that it changed, and their readings. */
   readonly increments: readonly Increment[];
-  readonly seen: readonly (Seen | undefined)[];
+  readonly seen: readonly (Reading | undefined)[];
 }
 
 const NOTHING: readonly never[] = [];
@@ -95,7 +95,7 @@ export function createRuleRun(rules: Rules, { nearLimitRatio, onDecision }: Rule
       if (decision?.kind !== 'decision') return undefined;
       const increments = (batch as CounterBatch | undefined)?.increments ?? NOTHING;
       const given = reply as CounterReply | undefined;
-      const seen = increments.map((one, at) => given && seenOf(one, given, at));
+      const seen = increments.map((one, at) => given && readingOf(one, given, at));
       const { rules: counted, budgets = NOTHING } = batchStats;
       return { decision, rules: counted, budgets, increments, seen };
     },

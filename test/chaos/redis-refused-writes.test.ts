@@ -142,7 +142,7 @@ async function addAll(
   return increments.map(({ limiter, hits }, at) => {
     const failure = reply.failures?.get(at);
     if (failure !== undefined) return failure;
-    if (!limiter.kind.looks) return (reply.after[at] ?? NaN) - Number(hits);
+    if (!limiter.kind.readsFirst) return (reply.after[at] ?? NaN) - Number(hits);
     if (isBudgetLimiter(limiter)) return takenOf(reply.states?.[at] as BudgetState);
     return usedHits(counterStates(reply.states)?.[at], limiter as StateLimiter);
   });

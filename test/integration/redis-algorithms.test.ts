@@ -1,4 +1,4 @@
-import { counterStates, limiterOf, type StateLimiter, LOOKING_NAMES } from '../support/limiters';
+import { counterStates, limiterOf, type StateLimiter, READ_FIRST_NAMES } from '../support/limiters';
 import fc from 'fast-check';
 import { plainLimiter, type AlgorithmName } from '../../src/core/kinds/kinds';
 import { tickAt } from '../../src/core/kinds/ticks';
@@ -99,7 +99,7 @@ const expectKept = async (
   const { kind, periodTicks, tickMicros } = limiter;
   const [value, ttlMs] = await Promise.all([valueOf(key, limiter), server.client.pttl(key)]);
   const [used, tick] = counter.stored ?? [];
-  if (!kind.hasOwnForm) {
+  if (!kind.isRecord) {
     expect(Number(value ?? 0)).toBe(used ?? 0);
     return;
   }
@@ -110,14 +110,14 @@ const expectKept = async (
   const { previous, ages } = counter;
   expect(value).toBe(kind.encode(limiter, { used, previous, elapsed: 0, ages }, tick));
   // What is overwritten in place keeps the end that it got there: Redis' clock, which ends it, is not the one given.
-  const isInPlace = kind.lua?.own?.inPlace !== undefined;
+  const isInPlace = kind.lua?.record?.inPlace !== undefined;
   const slackMs = isInPlace ? (periodTicks * tickMicros) / 1_000 : 0;
   expect(ttlMs).toBeLessThanOrEqual(counter.lifetimeMs + slackMs);
   expect(ttlMs).toBeGreaterThan(counter.lifetimeMs - slackMs - 60_000);
 };
 
 describe.each([true, false])('the script of algorithms, declaring keys: %s', (isDeclaringKeys) => {
-  it.each(LOOKING_NAMES)('counts %s as memory does, step by step', async (name) => {
+  it.each(READ_FIRST_NAMES)('counts %s as memory does, step by step', async (name) => {
     await fc.assert(
       fc.asyncProperty(rules(name, fc.boolean()), MOVES, async (any, moves) => {
         const key = freshKey();

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { BudgetLimiter } from '../../src/core/budgets/budget';
 import type { BudgetState, Limiter, Reservation } from '../../src/core/kinds/kind';
 import type { CounterState } from '../../src/core/kinds/state';
-import { readOwnForm } from '../../src/counters/redis/counter-writer';
+import { readRecordOf } from '../../src/counters/redis/counter-writer';
 import type { ScriptIncrement } from '../../src/counters/redis/operations-call';
 import { readBudgetAnswer } from '../../src/counters/redis/budgets/budget-answer';
 import { encodeBudgetCall } from '../../src/counters/redis/budgets/budget-call';
@@ -79,9 +79,9 @@ function createCounter() {
     reserve: (id: string, hits: number) =>
       play(TOKENS, hits, { mode: 'reserve', id, saysHits: true }),
     /** What a call finds that changes nothing. */
-    found: (limiter = TOKENS) => play(limiter, 0, { mode: 'look', id: '', saysHits: false }),
+    found: (limiter = TOKENS) => play(limiter, 0, { mode: 'read', id: '', saysHits: false }),
     read: async (limiter = TOKENS) => {
-      const { state, ...rest } = await readOwnForm(
+      const { state, ...rest } = await readRecordOf(
         sender,
         key,
         limiter as Limiter as Limiter<CounterState>,

@@ -70,7 +70,7 @@ const ask = (
 const askOf = (key: string, limiter: BudgetLimiter, step: BudgetStep): ScriptIncrement => {
   const { share, mode, id, saysHits } = step;
   const hits = Math.sign(share) * Math.ceil(Math.abs(share) * limiter.size) + 0;
-  const isTogether = mode === 'ask' && !limiter.isAlone && hits > 0;
+  const isTogether = mode === 'ask' && !limiter.isNeverMerged && hits > 0;
   const reservation: Reservation | undefined =
     mode === 'ask' ? undefined : { mode, id, saysHits: mode === 'settle' && saysHits };
   const asked = mode === 'ask' ? hits : Math.max(0, hits);

@@ -2,7 +2,7 @@ import type { LimiterDefinition } from '../../src/core/kinds/limiter';
 import type { CounterState, Limiter, State } from '../../src/core/kinds/kind';
 import { KINDS, plainLimiter, toLimiter, type AlgorithmName } from '../../src/core/kinds/kinds';
 
-/** The limiter of a kind that looks before it charges. */
+/** The limiter of a kind that reads before it charges. */
 export type StateLimiter = Limiter<CounterState>;
 
 export function limiterOf({
@@ -10,12 +10,14 @@ export function limiterOf({
   ...definition
 }: LimiterDefinition & { readonly name: AlgorithmName }): StateLimiter {
   const limiter = toLimiter({ ...definition, algorithm: name });
-  if (!limiter.kind.looks) throw new Error('a plain window');
+  if (!limiter.kind.readsFirst) throw new Error('a plain window');
   return limiter as StateLimiter;
 }
 
 /** The names of all kinds of the table that look. */
-export const LOOKING_NAMES = KINDS.filter(({ looks }) => looks).map(({ words }) => words.name);
+export const READ_FIRST_NAMES = KINDS.filter(({ readsFirst }) => readsFirst).map(
+  ({ words }) => words.name,
+);
 
 export function nameOf({ kind }: Limiter): string {
   return kind.words.name;

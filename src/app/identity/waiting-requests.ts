@@ -12,7 +12,7 @@ export function createWaitingRequests(timeoutMs: number) {
   let lastCallId = 0;
   let isTimed = false;
 
-  const look = (): void => {
+  const check = (): void => {
     isTimed = false;
     for (const [callId, { pending, sinceMs }] of waiting) {
       const leftMs = sinceMs + timeoutMs - monotonicMs();
@@ -26,7 +26,7 @@ export function createWaitingRequests(timeoutMs: number) {
   };
   const lookIn = (milliseconds: number): void => {
     isTimed = true;
-    setTimeout(look, Math.ceil(milliseconds)).unref();
+    setTimeout(check, Math.ceil(milliseconds)).unref();
   };
 
   return {

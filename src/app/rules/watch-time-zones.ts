@@ -74,7 +74,7 @@ export function watchTimeZones(deps: WatchTimeZonesDeps) {
     const reason = `here ${here}, elsewhere ${others.join(' and ')}: update the instances with ${older.join(' and ')}`;
     outages.failed(TIME_ZONES, LINES, { reason });
   };
-  const look = async (ask: NonNullable<typeof noteVersions>, signal: AbortSignal) => {
+  const check = async (ask: NonNullable<typeof noteVersions>, signal: AbortSignal) => {
     const used = comparedOrigins(rules.current);
     if (used.length === 0) {
       isMismatch = false;
@@ -96,7 +96,7 @@ export function watchTimeZones(deps: WatchTimeZonesDeps) {
       exhaustLatest((due) => {
         showGauges();
         if (due === false || noteVersions === undefined) return EMPTY;
-        return fromTask<never>((signal) => look(noteVersions, signal) as Promise<undefined>);
+        return fromTask<never>((signal) => check(noteVersions, signal) as Promise<undefined>);
       }),
       stopping.until(),
     ),

@@ -70,7 +70,7 @@ export function watchSecretKeys(deps: WatchSecretKeysDeps) {
     hasAgreed = true;
     if (!agrees.current) agrees.set(true);
   };
-  const look = async (ask: NonNullable<typeof claim>, signal: AbortSignal): Promise<undefined> => {
+  const check = async (ask: NonNullable<typeof claim>, signal: AbortSignal): Promise<undefined> => {
     try {
       const others: number[] = [];
       for (const key of keys()) {
@@ -92,7 +92,7 @@ export function watchSecretKeys(deps: WatchSecretKeysDeps) {
         if (due === false) return EMPTY;
         return fromTask<never>((signal) => {
           tellUse();
-          return claim === undefined ? Promise.resolve(undefined) : look(claim, signal);
+          return claim === undefined ? Promise.resolve(undefined) : check(claim, signal);
         });
       }),
       stopping.until(),

@@ -1,6 +1,6 @@
 import { settled, StoreError } from '../../core/errors';
 import { isBudgetLimiter } from '../../core/budgets/budget';
-import { hasOwnForm, unused } from '../../core/kinds/limiter';
+import { isRecord, unused } from '../../core/kinds/limiter';
 import type { CounterState, Limiter } from '../../core/kinds/kind';
 import { tickAt } from '../../core/kinds/ticks';
 import type {
@@ -34,7 +34,7 @@ export function memoryReader(counters: Pick<MemoryCounters, 'read'>, clock: Cloc
 }
 
 /** A record is read by itself. */
-async function readOwnForm(
+async function readRecordOf(
   counters: Pick<RedisCounters, 'send'>,
   key: string,
   limiter: Limiter<CounterState>,
@@ -44,15 +44,15 @@ async function readOwnForm(
   return read instanceof StoreError ? unread(store, read) : { ...read, store };
 }
 
-export function redisReader(counters: Pick<RedisCounters, 'look' | 'send'>): CounterReader {
+export function redisReader(counters: Pick<RedisCounters, 'peek' | 'send'>): CounterReader {
   return {
     async read(places) {
-      const looks = await counters.look([...new Set(places.map(({ key }) => key))]);
+      const readings = await counters.peek([...new Set(places.map(({ key }) => key))]);
       return Promise.all(
         places.map(async ({ key, rule }) => {
-          const look = looks.get(key) as CounterReading;
+          const reading = readings.get(key) as CounterReading;
           const { limiter } = rule;
-          return hasOwnForm(limiter) ? readOwnForm(counters, key, limiter, look) : look;
+          return isRecord(limiter) ? readRecordOf(counters, key, limiter, reading) : reading;
         }),
       );
     },
@@ -64,8 +64,8 @@ export function splitOpen(perSecond: ListOpen, others: ListOpen): ListOpen {
   return (place, most) => (isPerSecond(place) ? perSecond : others)(place, most);
 }
 
-export function memcachedReader(counters: Pick<MemcachedCounters, 'look'>): CounterReader {
-  return { read: (places) => Promise.all(places.map(({ key }) => counters.look(key))) };
+export function memcachedReader(counters: Pick<MemcachedCounters, 'peek'>): CounterReader {
+  return { read: (places) => Promise.all(places.map(({ key }) => counters.peek(key))) };
 }
 
 /** Asks two stores, each for its own counters; returns all answers in their order. */

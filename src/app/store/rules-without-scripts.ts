@@ -23,7 +23,7 @@ export function showRulesWithoutScripts(
 function countNeedingScripts(rules: Rules | undefined, counts: ScriptStore['counts']): number {
   let count = 0;
   for (const { limit } of rules?.places.keys() ?? []) {
-    if (limit?.limiter.kind.looks !== true) continue;
+    if (limit?.limiter.kind.readsFirst !== true) continue;
     if (counts === 'all' || isPerSecond({ rule: limit }) === (counts === 'per-second')) count += 1;
   }
   return count;

@@ -1,5 +1,5 @@
 import type { StoreError } from '../errors';
-import type { Seen, State } from '../kinds/kind';
+import type { Reading, State } from '../kinds/kind';
 import type { CounterReply } from '../ports';
 
 /** A reply while it is being put together; every list runs parallel to the batch's increments. */
@@ -29,9 +29,9 @@ export function draftOf(reply: CounterReply, start: number, end: number): ReplyD
 }
 
 /** Notes that an increment was held back, and the reading of its counter. */
-export function holdBackAt(draft: ReplyDraft, index: number, seen: Seen | undefined): void {
+export function holdBackAt(draft: ReplyDraft, index: number, reading: Reading | undefined): void {
   (draft.held ??= falseFor(draft))[index] = true;
-  say(draft, index, seen);
+  say(draft, index, reading);
 }
 
 export function fail(draft: ReplyDraft, index: number, error: StoreError): void {
@@ -41,18 +41,18 @@ export function fail(draft: ReplyDraft, index: number, error: StoreError): void 
 }
 
 /** Notes the reading of an increment's counter. */
-export function say(draft: ReplyDraft, index: number, seen: Seen | undefined): void {
-  draft.after[index] = typeof seen === 'number' ? seen : 0;
-  if (typeof seen !== 'object') return;
+export function say(draft: ReplyDraft, index: number, reading: Reading | undefined): void {
+  draft.after[index] = typeof reading === 'number' ? reading : 0;
+  if (typeof reading !== 'object') return;
   draft.states ??= new Array<State | undefined>(draft.size).fill(undefined);
-  draft.states[index] = seen;
+  draft.states[index] = reading;
 }
 
 /** The reading of an increment's counter in a reply. */
-export function seenAt(
+export function readingAt(
   { after, states }: Pick<CounterReply, 'after' | 'states'>,
   at: number,
-): Seen {
+): Reading {
   return states?.[at] ?? (after[at] as number);
 }
 
@@ -64,7 +64,7 @@ export function takeOver(draft: ReplyDraft, index: number, reply: CounterReply, 
     fail(draft, index, failure);
     return;
   }
-  say(draft, index, seenAt(reply, at));
+  say(draft, index, readingAt(reply, at));
   draft.after[index] = reply.after[at] as number;
   if (reply.held?.[at] === true) (draft.held ??= falseFor(draft))[index] = true;
   if (reply.knownOverLimit?.[at] === true) (draft.knownOverLimit ??= falseFor(draft))[index] = true;

@@ -21,8 +21,8 @@ export const budgetKind = {
   serves: () => false,
   range: WINDOW_RANGE,
   hasBurst: false,
-  looks: true,
-  hasOwnForm: true,
+  readsFirst: true,
+  isRecord: true,
   lua: undefined,
   ofHits(limiter, hits, nowTick) {
     const { budget, tickMicros } = limiter as BudgetLimiter;
@@ -50,10 +50,10 @@ export const budgetKind = {
     );
   },
   heldOutcome(operation, state, hits, second): BudgetOutcome {
-    const looked = outcomeOfBudget(budgetOf(operation), state, { hits: 0, mode: 'charge' }, second);
-    const over = looked.isOver ? Math.max(hits, 0) : 0;
+    const read = outcomeOfBudget(budgetOf(operation), state, { hits: 0, mode: 'charge' }, second);
+    const over = read.isOver ? Math.max(hits, 0) : 0;
     // Lapsed hits are reported by the next call that is counted.
-    return { ...looked, over, lapsed: 0 };
+    return { ...read, over, lapsed: 0 };
   },
   commit(operation, state) {
     const after = afterCharges(operation, state);

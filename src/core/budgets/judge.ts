@@ -107,7 +107,7 @@ export function chargeOf(
 ): BudgetCharge {
   if (reservation === undefined) return { hits, mode: 'charge' };
   const { mode, saysHits } = reservation;
-  if (mode === 'look') return { hits: 0, mode: 'charge' };
+  if (mode === 'read') return { hits: 0, mode: 'charge' };
   if (mode === 'cancel') return { hits: 0, mode };
   return { hits: Math.max(0, mode === 'settle' && !saysHits ? was : hits), mode };
 }

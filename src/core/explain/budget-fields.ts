@@ -33,20 +33,20 @@ export function budgetFields(
   second: number,
 ): BudgetFields | undefined {
   if (budget === undefined || state === undefined || !isBudgetLimiter(limiter)) return undefined;
-  const seen = state as BudgetState;
-  const { entries } = outcomeOfBudget(limiter.budget, seen, { hits: 0, mode: 'charge' }, second);
+  const reading = state as BudgetState;
+  const { entries } = outcomeOfBudget(limiter.budget, reading, { hits: 0, mode: 'charge' }, second);
   const limits = entries.flatMap(({ remaining, resetSeconds }, at) =>
     isHolding(budget, at) ? [{ name: budget.names[at] as string, remaining, resetSeconds }] : [],
   );
   const { reserve } = limiter.budget;
-  const strikes = strikesOf(seen);
-  const blockedSeconds = Math.ceil(msOfBlocks(limiter.budget, seen) / 1_000);
+  const strikes = strikesOf(reading);
+  const blockedSeconds = Math.ceil(msOfBlocks(limiter.budget, reading) / 1_000);
   return {
     limits,
-    ...(reserve !== undefined && { held: seen.held, open: seen.open }),
+    ...(reserve !== undefined && { held: reading.held, open: reading.open }),
     ...(reserve !== undefined &&
       firstEndMs !== undefined && {
-        oldestSeconds: ageSeconds(reserve, firstEndMs - seen.atMicros / 1_000),
+        oldestSeconds: ageSeconds(reserve, firstEndMs - reading.atMicros / 1_000),
       }),
     ...(strikes > 0 && { strikes }),
     ...(blockedSeconds > 0 && { blockedSeconds }),

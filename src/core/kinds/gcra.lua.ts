@@ -17,7 +17,7 @@ export const gcraLua: KindLua = {
   has: { previous: false, elapsed: true },
   free: 'order.capacity - used',
   unit: 'order.period',
-  own: {
+  record: {
     ...KEPT,
     figures: ['used', 'order.now - elapsed'],
     most: 'MOST',

@@ -18,10 +18,10 @@ export interface KindLua {
   /** The state is a packed list of any length in `previous` (see `LOG_LUA`). */
   readonly isLog?: boolean;
   /** For records; undefined: the value is a count, which INCRBY changes. */
-  readonly own?: OwnLua;
+  readonly record?: RecordLua;
 }
 
-export interface OwnLua {
+export interface RecordLua {
   /** Names of the stored figures: 2 or 3 whole numbers; none for a log. */
   readonly kept: readonly string[];
   /** Statements that make the state from these figures; `NOT_OURS()` where they are not a counter of this kind. */
@@ -46,7 +46,7 @@ export interface OwnLua {
 }
 
 /** See KindLua.decode: figures separated by a space. */
-export function decodeFigures({ kept, advance }: Pick<OwnLua, 'kept' | 'advance'>): string {
+export function decodeFigures({ kept, advance }: Pick<RecordLua, 'kept' | 'advance'>): string {
   const names = kept.join(', ');
   return `
     local _, _, ${names} = find(value, '^${kept.map(() => '(%d+)').join(' ')}$')

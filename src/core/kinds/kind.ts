@@ -1,11 +1,11 @@
 import type { KindLua } from './kind.lua';
-import type { Seen } from './state';
+import type { Reading } from './state';
 import type { Ticks } from './ticks';
 
-export type { BudgetState, CounterState, Seen, State } from './state';
+export type { BudgetState, CounterState, Reading, State } from './state';
 
 /** A rule's limit, compiled for the arithmetic of its kind. One shape for all kinds, so that the code that reads it stays fast. */
-export interface Limiter<S extends Seen = Seen> extends Ticks {
+export interface Limiter<S extends Reading = Reading> extends Ticks {
   readonly kind: Kind<S>;
   /** Hits per period. */
   readonly limit: number;
@@ -17,7 +17,7 @@ export interface Limiter<S extends Seen = Seen> extends Ticks {
   /** The suffix of its counter keys: `_60s~g`; undefined where keys end in the start of the window. */
   readonly keyEnd: string | undefined;
   /** Whether each charge needs an increment of its own, because it does more to the counter than adding hits. */
-  readonly isAlone: boolean;
+  readonly isNeverMerged: boolean;
 }
 
 /** Equal charges of one batch to one counter, one after the other. */
@@ -48,8 +48,8 @@ export interface Operation {
 
 /** What a charge does with reserved hits (budgets.md section 4). */
 export interface Reservation {
-  /** `cancel`: the caller left before its answer, so no `settle` will come; `look`: a read, which expires no leases either. */
-  readonly mode: 'reserve' | 'settle' | 'cancel' | 'look';
+  /** `cancel`: the caller left before its answer, so no `settle` will come; `read`: changes nothing, and expires no leases. */
+  readonly mode: 'reserve' | 'settle' | 'cancel' | 'read';
   /** 1 to 256 bytes; a read may leave it empty: it then concerns no reservation. */
   readonly id: string;
   /** For `settle`: whether it has hits of its own; else it charges the reserved ones. */
@@ -95,7 +95,7 @@ export interface KindWords {
  * A kind of limit: pure functions over the reading of a counter. The table (`kinds.ts`) has all kinds; no code outside of this
  * folder knows one by its name.
  */
-export interface Kind<S extends Seen = Seen> {
+export interface Kind<S extends Reading = Reading> {
   /** Its letter in keys and scripts. */
   readonly letter: string;
   readonly words: KindWords;
@@ -108,59 +108,59 @@ export interface Kind<S extends Seen = Seen> {
    * and writes nothing for a read. Otherwise all hits are charged: several charges are summed, plain commands suffice, and a store
    * reports the counter after them.
    */
-  readonly looks: boolean;
+  readonly readsFirst: boolean;
   /**
    * Counters are records, each of which expires when it is idle. Otherwise they are counts of windows, with the start of the window
    * in the key, which expire together.
    */
-  readonly hasOwnForm: boolean;
+  readonly isRecord: boolean;
   /** Undefined: several kinds under one key, with a script of their own. */
   readonly lua?: KindLua | undefined;
 
   /** A counter with exactly `hits` in use, and none in the previous window. */
   ofHits(limiter: Limiter<S>, hits: number, nowTick: number): S;
   /** The counter `ticks` later; earlier when negative. A value stored at a tick has `elapsed` 0 at that tick. */
-  advance(limiter: Limiter<S>, seen: S, ticks: number): S;
+  advance(limiter: Limiter<S>, reading: S, ticks: number): S;
   /** Free units (a hit is as many units as the period has ticks); negative: a debt, or a limit that was lowered. */
-  free(limiter: Limiter<S>, seen: S): number;
+  free(limiter: Limiter<S>, reading: S): number;
   /** The counter with `hits` more; negative refunds. */
-  take(limiter: Limiter<S>, seen: S, hits: number): S;
+  take(limiter: Limiter<S>, reading: S, hits: number): S;
   /** Ticks until the counter is idle, or until the window ends. */
-  ticksUntilReset(limiter: Limiter<S>, seen: S): number;
+  ticksUntilReset(limiter: Limiter<S>, reading: S): number;
   /** Ticks until `hits`, which fit into an unused counter, would be admitted. */
-  ticksUntilFree(limiter: Limiter<S>, seen: S, hits: number): number;
+  ticksUntilFree(limiter: Limiter<S>, reading: S, hits: number): number;
   /** All hits charged to a window, refused ones too; undefined: unknown. */
-  hitsCharged(seen: S): number | undefined;
+  hitsCharged(reading: S): number | undefined;
   /** Whether any charge of an increment is refused, by the store's reading. */
-  isAnyRefused(operation: Operation, seen: S): boolean;
+  isAnyRefused(operation: Operation, reading: S): boolean;
   /** The outcome of one charge by the store's reading; `later`: hits of its increment after its own; `second`: now. */
-  outcome(operation: Operation, seen: S, hits: number, later: number, second: number): Outcome;
+  outcome(operation: Operation, reading: S, hits: number, later: number, second: number): Outcome;
   /** As `outcome`, for a charge that was held back, by the reading of its counter. */
-  heldOutcome(operation: Operation, seen: S, hits: number, second: number): Outcome;
+  heldOutcome(operation: Operation, reading: S, hits: number, second: number): Outcome;
   /** The counter after an increment; undefined when nothing has to be written: for a read, and where all is refused. */
-  commit(operation: Operation, seen: S): S | undefined;
+  commit(operation: Operation, reading: S): S | undefined;
   /** Whether one charge of an increment does not fit: it is then refused with everything that is decided together with it. */
-  refuses(operation: Operation, seen: S): boolean;
+  refuses(operation: Operation, reading: S): boolean;
   /** Whether a cached refusal may answer such an operation in place of the store. */
   isRecalled(operation: Operation): boolean;
   /** The refusing counter, where one of these charges was refused; `none`: none was; undefined: unknown, or nothing new. */
-  refusal(operation: Operation, seen: S, isHeld: boolean): S | 'none' | undefined;
+  refusal(operation: Operation, reading: S, isHeld: boolean): S | 'none' | undefined;
   /** Whether a refund took a counter from refusing a hit to within its limit. */
-  isTakenBack(operation: Operation, seen: S): boolean;
+  isTakenBack(operation: Operation, reading: S): boolean;
 
   /** Reads a counter that 1.0.0-rc.1 wrote for a list with one limit, of the kind with this letter; never less than what was used. */
   readonly heirOf?: { readonly letter: string; readonly decode: Kind<S>['decode'] };
   /** Whether a counter that was written `ticks` ago was written by a wrong clock; `advance` mends it. */
-  isAstray(limiter: Limiter<S>, seen: S, ticks: number): boolean;
+  isAstray(limiter: Limiter<S>, reading: S, ticks: number): boolean;
   /** For records: ticks for which a counter is kept after it was written. */
-  ticksOfLife(limiter: Limiter<S>, seen: S): number;
+  ticksOfLife(limiter: Limiter<S>, reading: S): number;
   /** A counter's value for operators: whole numbers separated by spaces, for most kinds as a store holds it. */
-  encode(limiter: Limiter<S>, seen: S, nowTick: number): string;
+  encode(limiter: Limiter<S>, reading: S, nowTick: number): string;
   /** The current reading of a value; undefined: another kind wrote it. */
   decode(limiter: Limiter<S>, value: string, nowTick: number): S | undefined;
 }
 
 /** A kind of the table: Redis counts with its Lua. */
-export interface ScriptedKind<S extends Seen = Seen> extends Kind<S> {
+export interface ScriptedKind<S extends Reading = Reading> extends Kind<S> {
   readonly lua: KindLua;
 }

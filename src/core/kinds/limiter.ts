@@ -1,4 +1,4 @@
-import type { CounterState, Limiter, Kind, Seen } from './kind';
+import type { CounterState, Limiter, Kind, Reading } from './kind';
 import { millisOfTicks, ticksOf } from './ticks';
 import { WINDOW_TICKS } from './window';
 
@@ -15,18 +15,18 @@ export interface LimiterDefinition {
 
 export function compileLimiter(kind: Kind, definition: LimiterDefinition): Limiter {
   const { limit, burst = limit, chargeDenied = false, periodSeconds } = definition;
-  const { tickMicros, periodTicks } = kind.hasOwnForm ? ticksOf(periodSeconds) : WINDOW_TICKS;
+  const { tickMicros, periodTicks } = kind.isRecord ? ticksOf(periodSeconds) : WINDOW_TICKS;
   return {
     kind,
     limit,
     size: kind.hasBurst && limit > 0 ? burst : limit,
     drain: Math.max(1, limit),
     // A debt under a limit of 0 would never end.
-    chargeDenied: !kind.looks || (chargeDenied && limit > 0),
-    keyEnd: kind.hasOwnForm ? `_${String(periodSeconds)}s~${kind.letter}` : undefined,
+    chargeDenied: !kind.readsFirst || (chargeDenied && limit > 0),
+    keyEnd: kind.isRecord ? `_${String(periodSeconds)}s~${kind.letter}` : undefined,
     tickMicros,
     periodTicks,
-    isAlone: false,
+    isNeverMerged: false,
   };
 }
 
@@ -38,8 +38,8 @@ export function shareOf(limiter: Limiter, replicas: number): Limiter {
 }
 
 /** Whether counters hold more than the count of a window, see `Kind`. */
-export function hasOwnForm(limiter: Limiter): limiter is Limiter<CounterState> {
-  return limiter.kind.hasOwnForm;
+export function isRecord(limiter: Limiter): limiter is Limiter<CounterState> {
+  return limiter.kind.isRecord;
 }
 
 /** The burst size, where it exceeds the limit. */
@@ -48,18 +48,18 @@ export function burstOf({ kind, size }: Limiter): number | undefined {
 }
 
 /** A counter that was never used. */
-export function unused<S extends Seen>(limiter: Limiter<S>, nowTick: number): S {
+export function unused<S extends Reading>(limiter: Limiter<S>, nowTick: number): S {
   return limiter.kind.ofHits(limiter, 0, nowTick);
 }
 
 /** Whole hits that would be admitted now. */
-export function freeHits<S extends Seen>(limiter: Limiter<S>, seen: S): number {
-  return Math.max(0, Math.floor(limiter.kind.free(limiter, seen) / limiter.periodTicks));
+export function freeHits<S extends Reading>(limiter: Limiter<S>, reading: S): number {
+  return Math.max(0, Math.floor(limiter.kind.free(limiter, reading) / limiter.periodTicks));
 }
 
 /** Hits in use, a partial hit counted as one; above the limit after the limit was lowered. */
-export function usedHits<S extends Seen>(limiter: Limiter<S>, seen: S): number {
-  return limiter.size + Math.ceil(-limiter.kind.free(limiter, seen) / limiter.periodTicks);
+export function usedHits<S extends Reading>(limiter: Limiter<S>, reading: S): number {
+  return limiter.size + Math.ceil(-limiter.kind.free(limiter, reading) / limiter.periodTicks);
 }
 
 /** Whether a counter is equivalent to a missing one: its key is deleted. */
@@ -71,6 +71,6 @@ export function isUnused({ used, previous }: CounterState): boolean {
 const SPARE_MS = 1_000;
 
 /** Milliseconds for which a record is kept after it was written. */
-export function lifetimeMs<S extends Seen>(limiter: Limiter<S>, seen: S): number {
-  return millisOfTicks(limiter.kind.ticksOfLife(limiter, seen), limiter.tickMicros) + SPARE_MS;
+export function lifetimeMs<S extends Reading>(limiter: Limiter<S>, reading: S): number {
+  return millisOfTicks(limiter.kind.ticksOfLife(limiter, reading), limiter.tickMicros) + SPARE_MS;
 }

@@ -1,4 +1,4 @@
-import type { Operation, CounterState, Limiter, Seen, State } from './kind';
+import type { Operation, CounterState, Limiter, Reading, State } from './kind';
 import { tickAt } from './ticks';
 import { afterCharges, countAdmitted } from './whole';
 
@@ -28,13 +28,13 @@ export function stateRefusing(
 }
 
 /** The Unix second from which a refused charge would fit. */
-export function refusedUntil(operation: Operation, seen: Seen, nowSeconds: number): number {
+export function refusedUntil(operation: Operation, reading: Reading, nowSeconds: number): number {
   const { limiter, hits, windowEndSeconds } = operation;
-  if (!limiter.kind.hasOwnForm) return windowEndSeconds;
+  if (!limiter.kind.isRecord) return windowEndSeconds;
   const second = Math.ceil(nowSeconds);
   return (
     second +
-    limiter.kind.outcome({ ...operation, times: 1 }, seen, Number(hits), 0, second).resetSeconds
+    limiter.kind.outcome({ ...operation, times: 1 }, reading, Number(hits), 0, second).resetSeconds
   );
 }
 

@@ -87,7 +87,7 @@ export const slidingLogLua: KindLua = {
   free: '(order.size - used) * order.period',
   unit: '1',
   isLog: true,
-  own: {
+  record: {
     kept: [],
     advance: '',
     figures: [],

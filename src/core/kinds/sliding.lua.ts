@@ -18,7 +18,7 @@ export const slidingLua: KindLua = {
   has: { previous: true, elapsed: true },
   free: `order.capacity - used * order.period - (previous > 0 and max(0, previous * (elapsed > 0 and order.period - elapsed or order.period) - order.period) or 0)`,
   unit: '1',
-  own: {
+  record: {
     ...KEPT,
     figures: ['(order.now - elapsed) / order.period', 'previous', 'used'],
     most: '100000000',

@@ -26,8 +26,8 @@ export const sliding = {
   serves: () => true,
   range: ROLLING_RANGE,
   hasBurst: false,
-  looks: true,
-  hasOwnForm: true,
+  readsFirst: true,
+  isRecord: true,
   lua: slidingLua,
   ofHits: ({ periodTicks }, used, nowTick) => ({
     used,

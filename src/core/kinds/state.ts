@@ -56,4 +56,4 @@ export interface BudgetState {
 export type State = CounterState | BudgetState;
 
 /** What a store reads of a counter: its state or, where a number suffices, the number. Only its kind interprets it. */
-export type Seen = State | number;
+export type Reading = State | number;

@@ -88,7 +88,7 @@ export class Coalescer {
   merge({ template, values, limit }: Countable, hits: number | bigint): number {
     if (this.#joined !== undefined)
       return this.#join(this.#joined, { template, values, limit }, hits);
-    if (this.#separate || limit.limiter.isAlone || values.length > MAX_MERGED_LENGTH)
+    if (this.#separate || limit.limiter.isNeverMerged || values.length > MAX_MERGED_LENGTH)
       return NOT_MERGED;
     const counters = this.#countersOf(template);
     if (typeof hits === 'bigint' || hits < 0) {
@@ -152,7 +152,7 @@ export class Coalescer {
 
   #grow(index: number, by: number): boolean {
     const increment = this.increments[index] as Growing;
-    if (increment.limiter.kind.looks) return repeat(increment, by);
+    if (increment.limiter.kind.readsFirst) return repeat(increment, by);
     const sum = (increment.hits as number) + by;
     if (sum > Number.MAX_SAFE_INTEGER) return false;
     increment.hits = sum;

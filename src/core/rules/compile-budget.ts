@@ -136,7 +136,7 @@ function toEntry(limit: RuleLimit, isResting: boolean): BudgetEntry {
   const limiter = limit.limiter as Limiter<CounterState>;
   const { kind } = limiter;
   const isSlots = kind === slots;
-  const isAligned = !isSlots && !kind.hasOwnForm;
+  const isAligned = !isSlots && !kind.isRecord;
   const length = lengthOf(limit);
   return {
     limiter,
@@ -170,7 +170,7 @@ function budgetLimiter(budget: Budget): BudgetLimiter {
     keyEnd: budget.reserve === undefined ? '~c' : '~r',
     tickMicros: TICK_MICROS,
     periodTicks: 1,
-    isAlone: budget.reserve !== undefined || budget.blocks.length > 0,
+    isNeverMerged: budget.reserve !== undefined || budget.blocks.length > 0,
     budget,
   };
 }

@@ -119,7 +119,7 @@ function compileOne(
     budget: undefined,
     reservation: undefined,
     // Other kinds do not sum hits, so none can be charged in advance.
-    isLeased: limit.leased === true && !limit.unlimited && !limiter.kind.looks,
+    isLeased: limit.leased === true && !limit.unlimited && !limiter.kind.readsFirst,
   };
   if (limit.limitsFrom === undefined) return plain;
   return withLimitsFrom(plain, {

@@ -42,7 +42,7 @@ export function limitName(limit: LimitDefinition): string {
   if (isInFlight === true) return slots.words.name;
   const period = toUnitCount(windowSeconds(unit, unitMultiplier));
   if (calendar !== undefined) return `calendar_${countedUnit({ unit, count: unitMultiplier })}`;
-  const { hasOwnForm, words } = kindOf({ algorithm });
+  const { isRecord: hasOwnForm, words } = kindOf({ algorithm });
   return hasOwnForm ? `${countedUnit(period)}_${words.name}` : countedUnit(period);
 }
 
@@ -77,7 +77,7 @@ export function describeEntry(limit: RuleLimit): string {
 function entryText(limit: RuleLimit): EntryText {
   const { limiter, requestsPerUnit } = limit;
   const number = requestsPerUnit.toLocaleString('en');
-  const isCount = !limiter.kind.hasOwnForm;
+  const isCount = !limiter.kind.isRecord;
   const counting = isCount
     ? chargedText(limiter.chargeDenied)
     : limiter.kind.words.ofLimiter(limiter);

@@ -64,7 +64,7 @@ function keyText(above: KeyText | undefined, domain: string, rule: RuleDefinitio
 /** Whether it counts under a key of the reference; other keys end in the length of their domain. */
 function isSharedWindow(limit: LimitDefinition | undefined): boolean {
   if (limit === undefined || limit.unlimited) return false;
-  return limit.calendar === undefined && !kindOf(limit).hasOwnForm;
+  return limit.calendar === undefined && !kindOf(limit).isRecord;
 }
 
 /** Whether two keys, the second of which begins with the first, can be equal. */

@@ -120,12 +120,12 @@ function applyRuns(
   const hasFailed = (index: number): boolean => draft.failures?.has(index) === true;
   decideRuns(batch, {
     // A counter that cannot be read counts as 0.
-    look: ({ key }) => Number(counts.get(key) ?? 0) || 0,
+    read: ({ key }) => Number(counts.get(key) ?? 0) || 0,
     add(index, increment) {
       if (!hasFailed(index) && applyOne(draft, index, increment, counts)) added.add(index);
     },
-    holdBack(index, seen) {
-      if (!hasFailed(index)) holdBackAt(draft, index, seen);
+    holdBack(index, reading) {
+      if (!hasFailed(index)) holdBackAt(draft, index, reading);
     },
   });
   for (const [node, { increments, places, nowSeconds }] of shares) {

@@ -22,7 +22,7 @@ export interface MemcachedCounters extends Counters, CounterWriter {
   /** Counters with hits that were answered and are not yet added on their node. */
   readonly pendingKeys: number;
   /** The current count of a key, including its hits not yet added; never rejects. */
-  look(key: string): Promise<CounterReading>;
+  peek(key: string): Promise<CounterReading>;
   /** Whether a node can be used now; distinct. */
   readonly connected$: Observable<boolean>;
   /** Connects, and reconnects, while it is subscribed to; subscribe once. Completes after `close`. */
@@ -138,7 +138,7 @@ export function createMemcachedCounters(
       return pendingKeys();
     },
     close: () => (closing ??= closeAll()),
-    look(key) {
+    peek(key) {
       if (isClosed || nodes.current.length === 0) {
         const why = isClosed ? 'the service is stopping' : noNode(reason);
         return Promise.resolve(unread('memcached', unavailable(why)));
@@ -148,7 +148,7 @@ export function createMemcachedCounters(
       const store = `memcached at ${nodes.current[node]?.text ?? ''}`;
       if (fault !== undefined) return Promise.resolve(unread(store, toKeyError(fault)));
       return new Promise((resolve) => {
-        countersOf(key).look([key], (counts) => {
+        countersOf(key).peek([key], (counts) => {
           const count = counts instanceof StoreError ? counts : (counts.get(key) ?? 0);
           if (count instanceof StoreError) resolve(unread(store, count));
           else resolve({ count: Number(count), expiresInSeconds: undefined, store });

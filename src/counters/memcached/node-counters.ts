@@ -36,7 +36,7 @@ export function createNodeCounters(node: NodeConnection, deps: WriteBehindDeps) 
   return {
     writes,
     /** As `read`, for an operator: without statistics. */
-    look(keys: readonly string[], then: ThenCounts) {
+    peek(keys: readonly string[], then: ThenCounts) {
       const connection = usableConnection(node);
       if (connection instanceof StoreError) then(connection);
       else

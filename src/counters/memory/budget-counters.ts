@@ -52,7 +52,7 @@ export class BudgetCounters {
   }
 
   /** A counter's current state, with its leases expired. */
-  look(increment: Increment, { budget }: BudgetLimiter, nowSeconds: number): BudgetState {
+  currentState(increment: Increment, { budget }: BudgetLimiter, nowSeconds: number): BudgetState {
     const counter = this.kept.counters.find(toKeptKey(increment.key));
     const moment = momentAt(nowSeconds);
     return this.#find(counter, budget, moment, increment.reservation).state;

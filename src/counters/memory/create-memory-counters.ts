@@ -1,7 +1,7 @@
 import { isBudgetLimiter } from '../../core/budgets/budget';
 import { StoreError } from '../../core/errors';
-import { hasOwnForm } from '../../core/kinds/limiter';
-import type { Limiter, Seen, State } from '../../core/kinds/kind';
+import { isRecord } from '../../core/kinds/limiter';
+import type { Limiter, Reading, State } from '../../core/kinds/kind';
 import { countAdmitted } from '../../core/kinds/whole';
 import {
   type Clock,
@@ -140,16 +140,19 @@ export function createMemoryCounters(
   };
 
   /** The reading of the counter; undefined: no room for a new one. */
-  const addTo = (increment: Increment, nowSeconds: number): Seen | StoreError | undefined => {
+  const addTo = (increment: Increment, nowSeconds: number): Reading | StoreError | undefined => {
     const { limiter } = increment;
-    if (!hasOwnForm(limiter)) return addToWindow(increment, nowSeconds);
+    if (!isRecord(limiter)) return addToWindow(increment, nowSeconds);
     if (isBudgetLimiter(limiter)) return budgets.apply(increment, limiter, nowSeconds);
     return rolling.apply(increment, limiter, nowSeconds);
   };
 
-  const addToWindow = (increment: Increment, nowSeconds: number): Seen | StoreError | undefined => {
+  const addToWindow = (
+    increment: Increment,
+    nowSeconds: number,
+  ): Reading | StoreError | undefined => {
     const { limiter, hits, times } = increment;
-    if (!limiter.kind.looks) return windows.add(increment, hits, nowSeconds);
+    if (!limiter.kind.readsFirst) return windows.add(increment, hits, nowSeconds);
     const used = windows.countOf(increment);
     const state = limiter.kind.ofHits(limiter, used, 0);
     const admitted = countAdmitted(limiter, state, { hits: Number(hits), times });
@@ -158,10 +161,10 @@ export function createMemoryCounters(
     return typeof after === 'number' ? state : after;
   };
 
-  const look = (increment: Increment, nowSeconds: number): Seen => {
+  const read = (increment: Increment, nowSeconds: number): Reading => {
     const { limiter } = increment;
-    if (isBudgetLimiter(limiter)) return budgets.look(increment, limiter, nowSeconds);
-    if (hasOwnForm(limiter)) return rolling.look(increment, limiter, nowSeconds);
+    if (isBudgetLimiter(limiter)) return budgets.currentState(increment, limiter, nowSeconds);
+    if (isRecord(limiter)) return rolling.currentState(increment, limiter, nowSeconds);
     return limiter.kind.ofHits(limiter, windows.countOf(increment), 0);
   };
 
@@ -177,15 +180,15 @@ export function createMemoryCounters(
       for (const increment of increments) addOne(draft, index++, increment, nowSeconds);
     } else {
       decideRuns(batch, {
-        look: (increment) => look(increment, nowSeconds),
+        read: (increment) => read(increment, nowSeconds),
         add(index, increment) {
           addOne(draft, index, increment, nowSeconds);
         },
-        holdBack(index, seen) {
-          holdBackAt(draft, index, seen);
+        holdBack(index, reading) {
+          holdBackAt(draft, index, reading);
         },
-        refuse(index, seen) {
-          say(draft, index, seen);
+        refuse(index, reading) {
+          say(draft, index, reading);
         },
       });
     }
@@ -205,7 +208,7 @@ export function createMemoryCounters(
       return apply(batch);
     },
     read(key, nowSeconds, limiter) {
-      if (limiter !== undefined && hasOwnForm(limiter)) {
+      if (limiter !== undefined && isRecord(limiter)) {
         if (isBudgetLimiter(limiter)) return budgets.read({ key }, limiter, nowSeconds);
         return rolling.read({ key }, limiter, nowSeconds);
       }
@@ -220,14 +223,14 @@ export function createMemoryCounters(
     remove(counters, options) {
       for (const one of counters) {
         if (isBudgetLimiter(one.limiter)) budgets.remove(one, options?.withOpen);
-        else (hasOwnForm(one.limiter) ? rolling : windows).remove(one);
+        else (isRecord(one.limiter) ? rolling : windows).remove(one);
       }
       return Promise.resolve(counters.map(() => undefined));
     },
     set(counters, used, nowSeconds, limit) {
       const isSet = (one: Increment): boolean => {
         const { limiter, rule } = one;
-        if (!hasOwnForm(limiter)) return windows.set(one, used, nowSeconds);
+        if (!isRecord(limiter)) return windows.set(one, used, nowSeconds);
         const at = placeOf(rule, limit);
         if (isBudgetLimiter(limiter)) return budgets.set(one, limiter, { used, at }, nowSeconds);
         return rolling.set(one, limiter, used, nowSeconds);

@@ -41,7 +41,11 @@ export class RollingCounters {
   }
 
   /** A counter's current state. */
-  look({ key }: Increment, limiter: Limiter<CounterState>, nowSeconds: number): CounterState {
+  currentState(
+    { key }: Increment,
+    limiter: Limiter<CounterState>,
+    nowSeconds: number,
+  ): CounterState {
     return stateOf(this.kept.find(toKeptKey(key)), limiter, nowSeconds);
   }
 

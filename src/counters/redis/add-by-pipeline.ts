@@ -37,9 +37,9 @@ export async function addByPipeline(
   const draft = createReplyDraft(increments.length);
   if (batch.groupEnds !== undefined) {
     const { counts, failures } = await readByPipeline(connection, toKeys(increments), { asking });
-    for (const [index, seen] of planHoldBack(batch, { counts })) {
+    for (const [index, reading] of planHoldBack(batch, { counts })) {
       const failure = failures.get((increments[index] as Increment).key);
-      holdBackAt(draft, index, seen);
+      holdBackAt(draft, index, reading);
       if (failure !== undefined) fail(draft, index, failure);
     }
   }
@@ -106,13 +106,13 @@ async function follow(
   const lifting = [...lifts].map(([key, { what, index }]): Step => {
     return { index, command: ['incrby', key, String(what)] };
   });
-  const seen = await failing([...ttls, ...gets, ...lifting]);
+  const answers = await failing([...ttls, ...gets, ...lifting]);
   const last: Step[] = [];
   [...recreated].forEach(([key, { what, index }], at) => {
-    if (!(Number(seen[at]) >= 0)) last.push({ index, command: ['expire', key, String(what)] });
+    if (!(Number(answers[at]) >= 0)) last.push({ index, command: ['expire', key, String(what)] });
   });
   [...rests].forEach(([key, { what, index }], at) => {
-    const by = toRefund(seen[ttls.length + at], what);
+    const by = toRefund(answers[ttls.length + at], what);
     if (by > 0n) last.push({ index, command: ['incrby', key, String(-by)] });
   });
   await failing(last);

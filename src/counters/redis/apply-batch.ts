@@ -42,7 +42,7 @@ async function applyPart(
   part: CounterBatch,
   sending: Sending,
 ): Promise<CounterReply> {
-  const { looking, budgets } = countLooking(part);
+  const { looking, budgets } = countReadingFirst(part);
   const { length } = part.increments;
   if (budgets === length || (connection.usesScripts && areRunsOfBudgets(part, budgets)))
     return applyOperations(connection, part, sending, OF_BUDGETS);
@@ -54,10 +54,10 @@ async function applyPart(
 }
 
 /** The number of increments of kinds that read first, and of budgets among them. */
-function countLooking({ increments }: CounterBatch) {
+function countReadingFirst({ increments }: CounterBatch) {
   let [looking, budgets] = [0, 0];
   for (const increment of increments) {
-    if (!increment.limiter.kind.looks) continue;
+    if (!increment.limiter.kind.readsFirst) continue;
     looking += 1;
     if (needsBudgetScript(increment)) budgets += 1;
   }
@@ -83,7 +83,7 @@ async function applyEach(
   isOrdered: boolean,
 ): Promise<CounterReply> {
   const readsFirst = (one: Increment): boolean =>
-    !needsBudgetScript(one) && (one.limiter.kind.looks || isOrdered);
+    !needsBudgetScript(one) && (one.limiter.kind.readsFirst || isOrdered);
   const [budgets, firstRead] = [pick(part, needsBudgetScript), pick(part, readsFirst)];
   const counts = pick(part, (one) => !needsBudgetScript(one) && !readsFirst(one));
   const calls: readonly (readonly [SubBatch, () => Promise<CounterReply>])[] = [
@@ -108,9 +108,9 @@ function areOrdered({ increments, groupEnds }: CounterBatch): boolean {
   if (groupEnds !== undefined) return true;
   let keys: Set<string> | undefined;
   for (const { limiter, key } of increments)
-    if (limiter.kind.looks && !limiter.kind.hasOwnForm) (keys ??= new Set()).add(key);
+    if (limiter.kind.readsFirst && !limiter.kind.isRecord) (keys ??= new Set()).add(key);
   if (keys === undefined) return false;
-  return increments.some(({ limiter, key }) => !limiter.kind.looks && keys.has(key));
+  return increments.some(({ limiter, key }) => !limiter.kind.readsFirst && keys.has(key));
 }
 
 /** Applies kinds that do not read first, by script where the server allows it. */

@@ -44,7 +44,7 @@ export interface ConnectionOptions {
   readonly usesScripts: boolean;
   readonly scripts: Scripts;
   /** It leads to the only server of its store. */
-  readonly isAlone: boolean;
+  readonly isOnlyServer: boolean;
 }
 
 /** Longest wait for the answer to QUIT. */
@@ -62,7 +62,7 @@ export function createConnection(client: Redis, deps: ConnectionDeps, options: C
   let isRetired = false;
   let hasServed = false;
   let isAskingBehind = false;
-  const { isAlone } = options;
+  const { isOnlyServer: isAlone } = options;
   let resolveRetired: (reason: string) => void = () => undefined;
   const retired = new Promise<string>((resolve) => {
     resolveRetired = resolve;
@@ -129,7 +129,7 @@ export function createConnection(client: Redis, deps: ConnectionDeps, options: C
     if (isAskingBehind || isRetired) return;
     isAskingBehind = true;
     try {
-      await probeServer(client, { isAlone });
+      await probeServer(client, { isOnlyServer: isAlone });
     } catch (error) {
       if (error instanceof AwayError) leave(error.message);
     } finally {

@@ -3,7 +3,7 @@ import { isBudgetLimiter, type BudgetLimiter } from '../../core/budgets/budget';
 import { partAt } from '../../core/budgets/record';
 import { standingOf } from '../../core/budgets/standing';
 import { usedOfNearest, withUsed } from '../../core/budgets/used';
-import { hasOwnForm, lifetimeMs, unused, usedHits } from '../../core/kinds/limiter';
+import { isRecord, lifetimeMs, unused, usedHits } from '../../core/kinds/limiter';
 import type { BudgetState, CounterState, Limiter, State } from '../../core/kinds/kind';
 import { tickAt } from '../../core/kinds/ticks';
 import { type CounterReading, type CounterWriter, type Increment } from '../../core/ports';
@@ -43,7 +43,7 @@ export function createRedisWriter(counters: CommandSender): CounterWriter {
       await put(key, limiter, ['', value, lifeMs, endMs]);
       return;
     }
-    const { value, lifeMs } = hasOwnForm(limiter)
+    const { value, lifeMs } = isRecord(limiter)
       ? await writtenNow(counters, key, limiter, used)
       : { value: String(used), lifeMs: await lifeOf(counters, increment) };
     const isLog = limiter.kind.lua?.isLog === true;
@@ -82,7 +82,7 @@ export function createRedisWriter(counters: CommandSender): CounterWriter {
 }
 
 /** The current reading of a record. */
-export async function readOwnForm(
+export async function readRecordOf(
   counters: CommandSender,
   key: string,
   limiter: Limiter<CounterState>,

@@ -4,7 +4,7 @@ import { type Statistics } from '../../core/ports';
 import { refuseIfNothing } from '../../core/batches/reply-draft';
 import { createClusterStore } from './cluster/create-cluster-store';
 import { createForgetChannel, type ForgetChannel } from './forget-channel';
-import { lookAt } from './look';
+import { peekAt } from './look';
 import { createNode } from './node';
 import {
   toAddressText,
@@ -16,7 +16,7 @@ import {
 import { type PoolDeps, type StoreStatistics } from './pool';
 import { createSentinelStore } from './sentinel/create-sentinel-store';
 
-export { createRedisWriter, readOwnForm } from './counter-writer';
+export { createRedisWriter, readRecordOf as readOwnForm } from './counter-writer';
 export { listOpen } from './open-reservations';
 
 /**
@@ -82,7 +82,7 @@ function createSingleStore(deps: PoolDeps, options: NodeOptions): RedisCounters 
     add: async (batch) => refuseIfNothing(await node.add(batch)),
     read: async (keys) => (await node.read(keys)).counts,
     readFields: node.readFields,
-    look: (keys) => lookAt(node, keys),
+    peek: (keys) => peekAt(node, keys),
     send: (_key, commands) => node.send(commands),
     lacksScripts: () => node.lacksScripts,
     anyServer: () => options.address,

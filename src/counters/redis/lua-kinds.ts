@@ -1,5 +1,5 @@
 import type { ScriptedKind } from '../../core/kinds/kind';
-import type { OwnLua } from '../../core/kinds/kind.lua';
+import type { RecordLua } from '../../core/kinds/kind.lua';
 import { KINDS } from '../../core/kinds/kinds';
 import { ADD, DECLARED, IN_ARGUMENTS, script, type KeyPlaces, type Script } from './lua';
 import { LOG_LUA } from '../../core/kinds/sliding-log.lua';
@@ -43,15 +43,15 @@ function figuresOf({ lua: { has } }: ScriptedKind): readonly string[] {
   return ['used', ...(has.previous ? ['previous'] : []), ...(has.elapsed ? ['elapsed'] : [])];
 }
 
-function millis({ life }: OwnLua): string {
+function millis({ life }: RecordLua): string {
   return `ceil((${life}) * order.micros / 1000) + 1000
   if ms > 315576000001000 then ms = 315576000001000 end`;
 }
 
 /** The functions of a kind, in a table under its letter. */
 function functionsOf(kind: ScriptedKind): string {
-  const { letter, looks, lua } = kind;
-  const { own } = lua;
+  const { letter, readsFirst: looks, lua } = kind;
+  const { record: own } = lua;
   return `
 KINDS.${letter} = {
   looks = ${String(looks)}, isCount = ${String(own === undefined)},
@@ -63,7 +63,7 @@ KINDS.${letter} = {
   put = function(after, size, used, previous, elapsed)
   ${put(kind)}
   end,
-  ${own === undefined ? '' : ownFunctionsOf(kind, own)}
+  ${own === undefined ? '' : recordFunctionsOf(kind, own)}
 }
 `;
 }
@@ -76,31 +76,31 @@ function put(kind: ScriptedKind): string {
   return `${lines.join('\n  ')}\n  return size + ${String(figures.length)}`;
 }
 
-function ownFunctionsOf(kind: ScriptedKind, own: OwnLua): string {
+function recordFunctionsOf(kind: ScriptedKind, record: RecordLua): string {
   const { isLog = false } = kind.lua;
   const take = `take = function(order, live, hits) return takeIntoLog(live, hits, order.now) end,`;
   return `
-  most = ${own.most},
+  most = ${record.most},
   ${isLog ? take : ''}
-  ready = function(order) return ${own.ready ?? 'nil'} end,
+  ready = function(order) return ${record.ready ?? 'nil'} end,
   write = function(key, order, used, previous, elapsed)
-  local text = ${own.encode}
-  local ms = ${millis(own)}
+  local text = ${record.encode}
+  local ms = ${millis(record)}
   return pcall('PSETEX', key, format(WHOLE, ms), text).err
   end,
-  ${isLog ? '' : `one = ${oneCharge(kind, own)}`}`;
+  ${isLog ? '' : `one = ${oneCharge(kind, record)}`}`;
 }
 
 /**
  * A single charge, the common case, without the calls and tables of the general way: it answers into the list after index `size`
  * and returns its new length.
  */
-function oneCharge(kind: ScriptedKind, own: OwnLua): string {
+function oneCharge(kind: ScriptedKind, record: RecordLua): string {
   const { lua } = kind;
   const figures = figuresOf(kind);
   const end = `size + ${String(figures.length)}`;
   const names = figures.map((name, at) => `after[size + ${String(at + 1)}] = ${name}`);
-  const inPlace = `if ${own.inPlace ?? ''} then
+  const inPlace = `if ${record.inPlace ?? ''} then
     local done = pcall('SETRANGE', key, '0', text)
     if type(done) == 'number' then return ${end} end
     return failOne(after, size, done.err)
@@ -113,9 +113,9 @@ function oneCharge(kind: ScriptedKind, own: OwnLua): string {
   if ${lua.free} >= order.cost then used = used + order.step
   elseif not isAstray then return ${end} end
   if isAstray then mended = mended + 1 end
-  local text = ${own.encode}
-  ${own.inPlace === undefined ? '' : inPlace}
-  local ms = ${millis(own)}
+  local text = ${record.encode}
+  ${record.inPlace === undefined ? '' : inPlace}
+  local ms = ${millis(record)}
   local done = pcall('PSETEX', key, format(WHOLE, ms), text)
   if not done.err then return ${end} end
   return failOne(after, size, done.err)

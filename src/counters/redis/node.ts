@@ -10,7 +10,7 @@ import {
   readByPipeline,
   type PlainCommand,
   type ReadCounts,
-  type Reading,
+  type ReadOptions,
 } from './pipeline';
 import { createPool, type PoolDeps } from './pool';
 import type { Sending } from './sending';
@@ -44,7 +44,7 @@ export function createNode(deps: PoolDeps, options: NodeOptions) {
   ): Promise<CounterReply> => {
     if (!connection.usesScripts) {
       if (batch.groupEnds !== undefined) warnNotAtomic();
-      if (batch.increments.some(({ limiter }) => limiter.kind.looks)) warnScriptsNeeded();
+      if (batch.increments.some(({ limiter }) => limiter.kind.readsFirst)) warnScriptsNeeded();
     }
     return applyBatch(connection, batch, how);
   };
@@ -114,7 +114,7 @@ export function createNode(deps: PoolDeps, options: NodeOptions) {
       }
     },
     /** The current counts. */
-    read: (keys: readonly string[], how: NodeCall & Reading = {}): Promise<ReadCounts> =>
+    read: (keys: readonly string[], how: NodeCall & ReadOptions = {}): Promise<ReadCounts> =>
       withLease(keys.length, how, (connection) => readByPipeline(connection, keys, how)),
     /** Sends commands in order; rejects with the StoreError of the first that failed. */
     send: (commands: readonly PlainCommand[], how: NodeCall = {}): Promise<readonly unknown[]> =>

@@ -60,7 +60,7 @@ export async function openConnection(
     roundTripMs,
     usesScripts,
     scripts,
-    isAlone: isAlone(options),
+    isOnlyServer: isOnlyServer(options),
   });
 }
 
@@ -85,7 +85,10 @@ export async function takesScripts(
 }
 
 /** Whether it is the only server of its store: not a node of a cluster, and not named by a sentinel. */
-export function isAlone({ isClusterNode = false, mustBeMaster = false }: NodeOptions): boolean {
+export function isOnlyServer({
+  isClusterNode = false,
+  mustBeMaster = false,
+}: NodeOptions): boolean {
   return !isClusterNode && !mustBeMaster;
 }
 
@@ -112,7 +115,15 @@ async function connect(
   const { client, result } = await openClient(options, async (opened) => {
     const capabilities = await shakeHands(
       { client: opened, monotonicMs },
-      { auth, database, script, question, mustBeMaster, isAlone: isAlone(options), typeSetting },
+      {
+        auth,
+        database,
+        script,
+        question,
+        mustBeMaster,
+        isOnlyServer: isOnlyServer(options),
+        typeSetting,
+      },
     );
     const { moved } = capabilities;
     if (moved !== undefined && !takesNodeOfCluster)

@@ -46,7 +46,7 @@ export function encodeOperationsCall(call: OperationsCall): ScriptArguments {
   let count = length * 2 + (isDeclaringKeys ? 3 : 4) + (groupEnds?.length ?? 0);
   for (const increment of increments) {
     places += integerOf(orders.numberOf(increment));
-    if (increment.limiter.kind.hasOwnForm) continue;
+    if (increment.limiter.kind.isRecord) continue;
     places += integerOf(increment.ttlSeconds);
     count += 1;
   }
@@ -144,7 +144,7 @@ export function readOperations(
       states.push(undefined);
       after.push(0);
     } else {
-      const { looks } = limiter.kind;
+      const { readsFirst: looks } = limiter.kind;
       states.push(looks ? readState(reader, limiter, atMicros) : undefined);
       after.push(looks ? 0 : readCount(reader));
       const odd = takeOdd(reader);
@@ -196,7 +196,7 @@ export function readCounterState(
   atMicros: number,
 ): CounterState {
   const used = readCount(reader);
-  if (!kind.hasOwnForm) return { used, previous: 0, elapsed: 0 };
+  if (!kind.isRecord) return { used, previous: 0, elapsed: 0 };
   if (kind.lua?.isLog === true) return readLog(reader, used, tickMicros, atMicros);
   const previous = kind.lua?.has.previous === true ? readCount(reader) : 0;
   const elapsed = readFigure(reader, Number.isSafeInteger, 'a number of ticks');

@@ -14,7 +14,7 @@ export interface RedisCounters extends ReadableCounters {
   /** The fields of a hash, null where there is none; rejects with a StoreError when it cannot be read. */
   readonly readFields: ReadHashFields;
   /** The current reading of each key, with its time to live; creates nothing and never rejects. */
-  look(keys: readonly string[]): Promise<ReadonlyMap<string, CounterReading>>;
+  peek(keys: readonly string[]): Promise<ReadonlyMap<string, CounterReading>>;
   /** Sends commands about one key to its server, in order; rejects with the StoreError of the first that failed. */
   send(key: string, commands: readonly PlainCommand[]): Promise<readonly unknown[]>;
   /** A server refuses scripts now, although the settings ask for them. */

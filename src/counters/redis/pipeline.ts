@@ -16,7 +16,7 @@ export interface ReadCounts {
   readonly failures: ReadonlyMap<string, StoreError>;
 }
 
-export interface Reading {
+export interface ReadOptions {
   readonly asking?: boolean;
   /** Whether to read the time to live of each key too. */
   readonly withLives?: boolean;
@@ -26,7 +26,7 @@ export interface Reading {
 export async function readByPipeline(
   connection: RedisConnection,
   keys: readonly string[],
-  { asking = false, withLives = false }: Reading = {},
+  { asking = false, withLives = false }: ReadOptions = {},
 ): Promise<ReadCounts> {
   const gets = keys.map((key): PlainCommand => ['get', key]);
   const lives = withLives ? keys.map((key): PlainCommand => ['pttl', key]) : [];

@@ -16,7 +16,7 @@ export interface ServerAnswers {
 
 export interface ProbeOptions {
   /** It is the only server: not a node of a cluster, and not named by a sentinel. */
-  readonly isAlone: boolean;
+  readonly isOnlyServer: boolean;
   readonly typeSetting?: TypeSetting | undefined;
 }
 
@@ -37,13 +37,14 @@ export const NO_KEYS: readonly string[] = [
  */
 export async function probeServer(
   client: Redis,
-  { isAlone, typeSetting }: ProbeOptions,
+  { isOnlyServer: isAlone, typeSetting }: ProbeOptions,
 ): Promise<ServerAnswers> {
   const keys = isAlone ? NO_KEYS : [NO_KEY];
   const answers = await Promise.all(keys.map((key) => refusalOf(client.call('EXPIRE', key, '1'))));
   const refusals = answers.filter((answer) => answer !== undefined);
   // Where one shard of several does not answer, the others are used.
-  if (refusals.length === keys.length) await refuseAway(client, refusals, { isAlone, typeSetting });
+  if (refusals.length === keys.length)
+    await refuseAway(client, refusals, { isOnlyServer: isAlone, typeSetting });
   return {
     expireRefused: refusals.find(isCommandForbidden),
     moved: isAlone ? refusals.find(isOfCluster) : undefined,
@@ -54,7 +55,7 @@ export async function probeServer(
 async function refuseAway(
   client: Redis,
   refusals: readonly string[],
-  { isAlone, typeSetting }: ProbeOptions,
+  { isOnlyServer: isAlone, typeSetting }: ProbeOptions,
 ): Promise<void> {
   const fault = refusals.find((answer) => isWrongServer(answer) || isRedisAway(answer));
   if (isAlone && fault?.startsWith('READONLY') === true)

@@ -1,6 +1,6 @@
 import { burstOf } from '../../core/kinds/limiter';
 import {
-  seenOf,
+  readingOf,
   type CounterBatch,
   type CounterReply,
   type Increment,
@@ -214,12 +214,18 @@ function note(
     return;
   }
   const { limiter, hits, windowEndSeconds } = increment;
-  const seen = seenOf(increment, reply, index);
-  const { used, isOver } = limiter.kind.outcome(increment, seen, Number(hits), 0, windowEndSeconds);
+  const reading = readingOf(increment, reply, index);
+  const { used, isOver } = limiter.kind.outcome(
+    increment,
+    reading,
+    Number(hits),
+    0,
+    windowEndSeconds,
+  );
   watched.value = used;
   watched.isOver = isOver;
   watched.windowEndSeconds = windowEndSeconds;
-  if (typeof seen === 'number' || !isBudgetLimiter(limiter)) return;
-  const state = (limiter.kind as Kind<State>).commit(increment, seen) ?? seen;
+  if (typeof reading === 'number' || !isBudgetLimiter(limiter)) return;
+  const state = (limiter.kind as Kind<State>).commit(increment, reading) ?? reading;
   watched.after = { rule: increment.rule, state };
 }

@@ -1,6 +1,6 @@
 import type { Increment } from '../../../src/core/ports';
 import type { KeyRules, RuleLimit } from '../../../src/core/rules/rules';
-import { createRedisWriter, readOwnForm } from '../../../src/counters/redis/counter-writer';
+import { createRedisWriter, readRecordOf } from '../../../src/counters/redis/counter-writer';
 import { listOpen } from '../../../src/counters/redis/open-reservations';
 import { budgetOf } from '../../support/budgets';
 import type { StateLimiter } from '../../support/limiters';
@@ -52,11 +52,11 @@ const set =
     mustChange(createRedisWriter(counters).set([one], 1, Date.now() / 1_000, limit));
 
 async function look(counters: RunningRedisCounters): Promise<void> {
-  const error = (await counters.look(['k'])).get('k')?.error;
+  const error = (await counters.peek(['k'])).get('k')?.error;
   if (error !== undefined) throw error;
 }
 const list: Act = (counters) => listOpen(counters, HELD, 1);
-const lookAtHeld: Act = (counters) => readOwnForm(counters, 'k', HELD.limiter as StateLimiter);
+const lookAtHeld: Act = (counters) => readRecordOf(counters, 'k', HELD.limiter as StateLimiter);
 
 /** What the script that reads open reservations answers where there are none. */
 const NOTHING_OPEN = `*9\r\n$-1\r\n:-2\r\n:1795240200\r\n${':0\r\n'.repeat(6)}`;

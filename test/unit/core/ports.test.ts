@@ -1,4 +1,4 @@
-import { seenOf, type CounterReply } from '../../../src/core/ports';
+import { readingOf, type CounterReply } from '../../../src/core/ports';
 import { limiterOf } from '../../support/limiters';
 import { increment } from '../../support/increments';
 
@@ -8,12 +8,12 @@ const gcra = limiterOf({ name: 'gcra', limit: 10, periodSeconds: 60 });
 
 describe('what a reply says of a counter', () => {
   it('is the count of a plain window', () => {
-    expect(seenOf(increment('a'), counted, 0)).toBe(7);
+    expect(readingOf(increment('a'), counted, 0)).toBe(7);
   });
 
   it('is the state where it has one', () => {
     const asked = { ...increment('a'), limiter: gcra };
-    expect(seenOf(asked, { ...counted, states: [state] }, 0)).toBe(state);
+    expect(readingOf(asked, { ...counted, states: [state] }, 0)).toBe(state);
   });
 
   it.each([undefined, [undefined]])(
@@ -21,7 +21,7 @@ describe('what a reply says of a counter', () => {
     (states) => {
       const asked = { ...increment('a'), limiter: gcra };
       const { metric } = asked.rule;
-      expect(() => seenOf(asked, { ...counted, states }, 0)).toThrow(
+      expect(() => readingOf(asked, { ...counted, states }, 0)).toThrow(
         `the store does not support the algorithm of the rule ${metric}`,
       );
     },

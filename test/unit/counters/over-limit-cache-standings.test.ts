@@ -40,14 +40,14 @@ function createStore() {
   const add: Counters['add'] = ({ increments, nowSeconds }) => {
     store.asked += increments.length;
     const states = increments.map(({ key, limiter, hits, times }) => {
-      if (!limiter.kind.looks) return undefined;
+      if (!limiter.kind.readsFirst) return undefined;
       if (hits === 0) store.looks += 1;
       const counter = counters.get(key) ?? new AlgorithmCounter();
       counters.set(key, counter);
       const tick = tickAt(nowSeconds, limiter.tickMicros);
       return counter.apply(limiter as StateLimiter, tick, { hits: Number(hits), times });
     });
-    const after = increments.map(({ limiter }) => (limiter.kind.looks ? 0 : 3));
+    const after = increments.map(({ limiter }) => (limiter.kind.readsFirst ? 0 : 3));
     return Promise.resolve({ after, held: undefined, failures: undefined, states });
   };
   return Object.assign(store, { add, close: () => Promise.resolve() });

@@ -150,7 +150,7 @@ export function createPool(deps: WorkerPoolDeps, options: WorkerPoolOptions) {
       {
         fork,
         monotonicMs,
-        isAlone: () => slots.every((other) => other === slot || other.state === 'dead'),
+        isOnlyProcess: () => slots.every((other) => other === slot || other.state === 'dead'),
       },
       {
         message(message) {

@@ -53,7 +53,7 @@ export function createRebalance(
     }
     if (isUneven) log(leaving);
   };
-  const look = (): void => {
+  const check = (): void => {
     // A worker that did not answer may be the one with room.
     if (asked.length > 0) uncapAll();
     counts.clear();
@@ -62,7 +62,7 @@ export function createRebalance(
   };
   return {
     /** Checks the workers until `close`; emits nothing useful. */
-    run$: timer(LOOK_MS, LOOK_MS).pipe(tap(look), closing.until()),
+    run$: timer(LOOK_MS, LOOK_MS).pipe(tap(check), closing.until()),
     /** A worker's answer to `count-connections`. */
     counted(worker: number, open: number) {
       counts.set(worker, open);

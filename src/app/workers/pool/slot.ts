@@ -24,7 +24,7 @@ export interface SlotDeps {
   readonly fork: Fork;
   readonly monotonicMs: () => number;
   /** No other slot has a process: until there is one here, none listens. */
-  readonly isAlone: () => boolean;
+  readonly isOnlyProcess: () => boolean;
 }
 
 export interface SlotEvents {
@@ -47,7 +47,7 @@ const END_MS = 2_500;
 /** One worker slot: a process, its successor when it dies, and its end when it hangs. */
 export function createSlot(
   worker: number,
-  { fork, monotonicMs, isAlone }: SlotDeps,
+  { fork, monotonicMs, isOnlyProcess: isAlone }: SlotDeps,
   events: SlotEvents,
 ) {
   let current: WorkerProcess | undefined;

@@ -46,7 +46,7 @@ function otherOf(
   if (fields.get('rate_limits') !== undefined) return 'rate_limits';
   if (budget !== undefined) return wordOf(budget);
   if (limit?.unlimited === true) return 'unlimited: true';
-  if (limit !== undefined && kindOf(limit).looks) return kindOf(limit).words.feature;
+  if (limit !== undefined && kindOf(limit).readsFirst) return kindOf(limit).words.feature;
   return abilities?.holdsBack === true ? 'STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT=true' : undefined;
 }
 

@@ -68,7 +68,7 @@ function whyWithoutScripts(
 function featureOf(limit: LimitDefinition): string | undefined {
   const { requestsPerUnit, unlimited, limitsFrom } = limit;
   if (unlimited || (requestsPerUnit === 0 && limitsFrom === undefined)) return undefined;
-  const { looks, words } = kindOf(limit);
+  const { readsFirst: looks, words } = kindOf(limit);
   return looks ? words.feature : undefined;
 }
 

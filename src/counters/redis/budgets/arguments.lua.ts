@@ -3,7 +3,7 @@ import { KINDS } from '../../../core/kinds/kinds';
 import type { KeyPlaces } from '../lua';
 
 /** Number of figures in the record per limit, by the letter of its kind; a window has its count and its end. */
-const KEPT = KINDS.flatMap(({ letter, lua: { own } }) =>
+const KEPT = KINDS.flatMap(({ letter, lua: { record: own } }) =>
   own === undefined ? [] : [`${letter} = ${String(own.kept.length)}`],
 );
 

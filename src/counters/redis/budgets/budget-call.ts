@@ -17,7 +17,7 @@ export function encodeBudgetCall(call: OperationsCall): ScriptArguments {
   for (const increment of increments) {
     const { limiter, hits, ttlSeconds, reservation } = increment;
     values.integer(sheet.numberOf(increment));
-    if (!limiter.kind.hasOwnForm) values.integer(ttlSeconds);
+    if (!limiter.kind.isRecord) values.integer(ttlSeconds);
     if (reservation === undefined) continue;
     values.id(reservation.id);
     values.integer(hits);

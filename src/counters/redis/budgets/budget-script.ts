@@ -11,7 +11,7 @@ import { RUN_LUA } from './run.lua';
 import { SAVE_LUA } from './save.lua';
 
 /** The stored figures of a state, and its lifetime; the other script writes texts. */
-const FORMS = KINDS.map(({ letter, lua: { own, isLog } }) =>
+const FORMS = KINDS.map(({ letter, lua: { record: own, isLog } }) =>
   own === undefined
     ? ''
     : isLog === true

@@ -27,7 +27,7 @@ const WINDOW: Pieces = {
   if more > 0 then needed = max(needed, since + order.longest * 1000 + SPARE_MS) end`,
 };
 
-function piecesOf({ lua: { own, absent, has, unit } }: ScriptedKind): Pieces {
+function piecesOf({ lua: { record: own, absent, has, unit } }: ScriptedKind): Pieces {
   if (own === undefined) return WINDOW;
   return {
     kept: own.kept,
@@ -69,7 +69,7 @@ end`;
 
 function bodyOf(kind: ScriptedKind): string {
   const { kept, advance, absent, answered, figures, most, needed } = piecesOf(kind);
-  const { own } = kind.lua;
+  const { record: own } = kind.lua;
   const names = kept.join(', ');
   const isOurs = kept.map((name) => `${name} >= 0 and ${name} <= MOST and ${name} % 1 == 0`);
   return `function(mode, name, id, hits)

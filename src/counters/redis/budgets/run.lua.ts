@@ -73,27 +73,27 @@ local function judgeAhead(order, i, hits)
   return isOver or isLate, isLate
 end
 -- Reads a counter: its figures, undefined where it cannot be read, and whether it refuses its charge, and only because of others.
-local function look(i)
-  local order, seen = orderOf[i], {}
+local function readCounter(i)
+  local order, readings = orderOf[i], {}
   local hits = hitsOf[i]
   if order.limiter then
     if standBudget(order, i) then return end
     if hits >= 0 or order.mode ~= 'a' then
       local isOver, isLate = judgeAhead(order, i, max(hits, 0))
-      putBudget(order.limiter, seen, 0)
-      return seen, isOver, isLate
+      putBudget(order.limiter, readings, 0)
+      return readings, isOver, isLate
     end
-    putBudget(order.limiter, seen, 0)
+    putBudget(order.limiter, readings, 0)
     takeAll(order.limiter, hits)
-    return seen, isInDebt(order.limiter)
+    return readings, isInDebt(order.limiter)
   end
   local used, previous, elapsed = stand(nameOf[i], order)
   if not used then return end
-  order.kind.put(seen, 0, used, previous, elapsed)
+  order.kind.put(readings, 0, used, previous, elapsed)
   if hits > 0 then
-    return seen, hits > order.size or order.cost > order.kind.free(order, used, previous, elapsed)
+    return readings, hits > order.size or order.cost > order.kind.free(order, used, previous, elapsed)
   end
-  return seen, order.kind.free(order, max(0, used + order.step), previous, elapsed) < 0
+  return readings, order.kind.free(order, max(0, used + order.step), previous, elapsed) < 0
 end
 -- Settle and cancel apply even if the request is refused.
 local function isEnding(mode)
@@ -101,17 +101,17 @@ local function isEnding(mode)
 end
 -- A late charge is answered by its reading, and nothing is changed.
 local function applyRun(first, last)
-  local seen, over, late, isAnyOver = {}, {}, {}, false
+  local readings, over, late, isAnyOver = {}, {}, {}, false
   hitsAhead, openAhead = {}, {}
   for i = first, last do
-    seen[i], over[i], late[i] = look(i)
+    readings[i], over[i], late[i] = readCounter(i)
     isAnyOver = isAnyOver or over[i] and orderOf[i].holds
   end
   for i = first, last do
-    local isHeld = seen[i] and not over[i] and not isEnding(orderOf[i].mode)
+    local isHeld = readings[i] and not over[i] and not isEnding(orderOf[i].mode)
     if isAnyOver and (isHeld or late[i]) then
       if isHeld then heldBack[#heldBack + 1] = i end
-      for _, figure in ipairs(seen[i]) do
+      for _, figure in ipairs(readings[i]) do
         size = size + 1
         after[size] = figure
       end

@@ -145,21 +145,21 @@ export function createClusterStore(
         throw error;
       }
     },
-    async look(keys) {
-      const looks = new Map<string, CounterReading>();
+    async peek(keys) {
+      const readings = new Map<string, CounterReading>();
       const noOwner = toUnavailableError(store, clusterNodes.isKnown ? NO_OWNER : reason());
       const nameOf = (key: string) => {
         const owner = clusterNodes.slotOwner(slotOf(key))?.node.store ?? store;
         return `Redis at ${owner} (slot ${String(slotOf(key))})`;
       };
-      for (const key of keys) looks.set(key, unread(nameOf(key), noOwner));
+      for (const key of keys) readings.set(key, unread(nameOf(key), noOwner));
       await Promise.all(
         readByNode(keys, true).map(async ([names, answer]) => {
           const read = await settled(() => answer);
-          for (const key of names) looks.set(key, toReading(key, nameOf(key), read));
+          for (const key of names) readings.set(key, toReading(key, nameOf(key), read));
         }),
       );
-      return looks;
+      return readings;
     },
     async send(key, commands) {
       const owner = clusterNodes.slotOwner(slotOf(key));

@@ -1,9 +1,9 @@
 import { failedReply, holdBackAt, say, type ReplyDraft } from '../../../core/batches/reply-draft';
 import { pick, scatter, type SubBatch } from '../../../core/batches/sub-batch';
 import { settled, StoreError } from '../../../core/errors';
-import type { Seen } from '../../../core/kinds/kind';
+import type { Reading } from '../../../core/kinds/kind';
 import { type CounterBatch, type CounterReply, type Increment } from '../../../core/ports';
-import { isEnding, isRefused, planHoldBack, readSeen, wasRefused } from '../../hold-back';
+import { isEnding, isRefused, planHoldBack, findReading, wasRefused } from '../../hold-back';
 import { readCounters, settleSplit, type SplitOptions } from '../../split';
 import { type NodeCall } from '../node';
 import { type ClusterNode } from './cluster-nodes';
@@ -123,30 +123,30 @@ async function holdBackRuns(
   if (!runs.isAnyDivided) return held;
   options.onNotAtomic();
   const read = await readCounters(refused, refused.places.map(targetOf), options);
-  const hold = (index: number, seen: Seen | undefined): void => {
+  const hold = (index: number, reading: Reading | undefined): void => {
     // A counter that cannot be read is added, and fails there.
-    if (seen === undefined) return;
+    if (reading === undefined) return;
     draft.failures?.delete(index);
-    holdBackAt(draft, index, seen);
+    holdBackAt(draft, index, reading);
     held.add(index);
   };
   for (const index of runs.behindOver) {
     const increment = batch.increments[index] as Increment;
-    const seen = readSeen(read, increment);
-    if (!isRefused(increment, seen) && !isEnding(increment)) hold(index, seen);
+    const reading = findReading(read, increment);
+    if (!isRefused(increment, reading) && !isEnding(increment)) hold(index, reading);
   }
   const left = new Set(refused.places);
   for (const index of runs.behindOver) left.delete(index);
   const others = pick(batch, (_, index) => left.has(index));
-  const onLate = (at: number, seen: Seen): void => {
+  const onLate = (at: number, reading: Reading): void => {
     const index = others.places[at] as number;
     draft.failures?.delete(index);
-    say(draft, index, seen);
+    say(draft, index, reading);
     held.add(index);
   };
-  for (const [at, seen] of planHoldBack(others, read, undefined, onLate)) {
+  for (const [at, reading] of planHoldBack(others, read, undefined, onLate)) {
     const index = others.places[at] as number;
-    if (readSeen(read, batch.increments[index] as Increment) !== undefined) hold(index, seen);
+    if (findReading(read, batch.increments[index] as Increment) !== undefined) hold(index, reading);
   }
   return held;
 }

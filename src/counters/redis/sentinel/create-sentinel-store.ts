@@ -5,7 +5,7 @@ import { refuseIfNothing } from '../../../core/batches/reply-draft';
 import { type StoreAddress } from '../../../platform/env-table/addresses';
 import { createNodeSet } from '../node-set';
 import { unread } from '../../unread';
-import { lookAt } from '../look';
+import { peekAt } from '../look';
 import { type RedisNode } from '../node';
 import { toAddressText, type RedisCounters, type RedisCountersOptions } from '../options';
 import { type PoolDeps } from '../pool';
@@ -122,8 +122,8 @@ export function createSentinelStore(
       if (master === undefined) throw toUnavailableError(store, reason);
       return master.readFields(key, fields);
     },
-    look(keys) {
-      if (master !== undefined) return lookAt(master, keys);
+    peek(keys) {
+      if (master !== undefined) return peekAt(master, keys);
       const away = unread(`Redis at ${store}`, toUnavailableError(store, reason));
       return Promise.resolve(new Map(keys.map((key) => [key, away])));
     },

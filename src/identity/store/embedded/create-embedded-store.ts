@@ -48,7 +48,7 @@ export function createEmbeddedStore(
   const readKnown = async <T>(take: (document: StoreDocument) => T | undefined) => {
     const known = take(watcher.current());
     if (known !== undefined) return known;
-    await watcher.lookAgain();
+    await watcher.checkAgain();
     return take(watcher.current());
   };
   /** `apply` returns false when there is nothing to change. */

@@ -40,7 +40,7 @@ export function createFileWatcher(file: string, logger: Logger) {
     else logger.debug('read the store file', { file, users: read.users.size });
   };
 
-  const lookOnce = async (): Promise<void> => {
+  const checkOnce = async (): Promise<void> => {
     lookedMs = performance.now();
     let signature: string | undefined;
     try {
@@ -57,11 +57,11 @@ export function createFileWatcher(file: string, logger: Logger) {
     }
   };
   /** Serialized: a slow check must not replace newer content by older. */
-  const look = (): Promise<void> => (looking = looking.then(lookOnce));
-  const lookSoon = async (): Promise<void> => {
+  const check = (): Promise<void> => (looking = looking.then(checkOnce));
+  const checkSoon = async (): Promise<void> => {
     await delay(Math.max(0, lookedMs + LOOK_AGAIN_EVERY_MS - performance.now()));
     nextLook = undefined;
-    await Promise.race([look(), delay(LOOK_WITHIN_MS, undefined, { ref: false })]);
+    await Promise.race([check(), delay(LOOK_WITHIN_MS, undefined, { ref: false })]);
   };
 
   return {
@@ -72,22 +72,22 @@ export function createFileWatcher(file: string, logger: Logger) {
       };
       if (isClosed) complete();
       let timer: NodeJS.Timeout | undefined;
-      const lookLater = (): void => {
+      const checkLater = (): void => {
         timer = setTimeout(() => {
-          void look().then(() => {
-            if (!subscriber.closed) lookLater();
+          void check().then(() => {
+            if (!subscriber.closed) checkLater();
           });
         }, LOOK_EVERY_MS);
       };
-      lookLater();
+      checkLater();
       return () => {
         clearTimeout(timer);
       };
     }),
     /** Reads it for the first time; logs a file that cannot be read. */
-    open: look,
+    open: check,
     /** Settles when a check that began after the call has ended, or has taken too long. Never rejects. */
-    lookAgain: () => (nextLook ??= lookSoon()),
+    checkAgain: () => (nextLook ??= checkSoon()),
     /** Throws `StoreUnavailable` when the file was never valid. */
     current() {
       if (document !== undefined) return document;

@@ -97,7 +97,7 @@ describe('the record of a counter', () => {
 describe('a budget as a kind', () => {
   it('has as many hits free as its nearest limit, whose slots are another matter', () => {
     const limiter = limiterOfLimits([second, minute, inFlight(1)]);
-    expect([limiter.limit, limiter.size, limiter.isAlone]).toEqual([3, 3, true]);
+    expect([limiter.limit, limiter.size, limiter.isNeverMerged]).toEqual([3, 3, true]);
     expect([freeHits(limiter, after(limiter, 2)), usedHits(limiter, after(limiter, 2))]).toEqual([
       1, 2,
     ]);

@@ -113,7 +113,7 @@ describe('what an increment asks', () => {
       { hits: 7, mode: 'settle' },
     ],
     ['to charge nothing', 3, { mode: 'cancel', saysHits: true }, { hits: 0, mode: 'cancel' }],
-    ['to look', 3, { mode: 'look', saysHits: true }, { hits: 0, mode: 'charge' }],
+    ['to look', 3, { mode: 'read', saysHits: true }, { hits: 0, mode: 'charge' }],
   ] as const)('is %s', (_, hits, reservation, ask) => {
     expect(askFor(hits, 7, reservation)).toEqual(ask);
   });

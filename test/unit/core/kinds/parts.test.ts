@@ -1,5 +1,5 @@
 import { compileLimiter } from '../../../../src/core/kinds/limiter';
-import type { Operation, Kind, Seen } from '../../../../src/core/kinds/kind';
+import type { Operation, Kind, Reading } from '../../../../src/core/kinds/kind';
 import { KINDS } from '../../../../src/core/kinds/kinds';
 import { budgetKind } from '../../../../src/core/budgets/budget-kind';
 import { limiterOfLimits } from '../../../support/budget-limiters';
@@ -8,7 +8,7 @@ import { limiterOfLimits } from '../../../support/budget-limiters';
 
 const TICK_SECONDS = 1_795_240_205;
 const everyKind: readonly Kind[] = KINDS;
-const looking = everyKind.filter(({ looks }) => looks);
+const looking = everyKind.filter(({ readsFirst: looks }) => looks);
 const list = limiterOfLimits([
   { unit: 'MINUTE', requestsPerUnit: 10, block: { after: 1, forMs: 30_000 } },
 ]);
@@ -23,7 +23,7 @@ const cases = [
 ];
 
 /** The outcomes of descriptors with so many hits each, of one ask. */
-function outcomesOf(limiter: (typeof cases)[number][1], state: Seen, parts: readonly number[]) {
+function outcomesOf(limiter: (typeof cases)[number][1], state: Reading, parts: readonly number[]) {
   const hits = parts.reduce((sum, part) => sum + part, 0);
   const operation = {
     limiter,

@@ -110,10 +110,10 @@ describe('an algorithm', () => {
     'admits nothing under a limit of 0, charges nothing and owes nothing: %s',
     (name) => {
       const rule = algorithm(name, 0, 60, { burst: 20, chargeDenied: name !== 'fixed_window' });
-      expect([rule.kind.words.name, rule.kind.looks, rule.size]).toEqual([name, true, 0]);
+      expect([rule.kind.words.name, rule.kind.readsFirst, rule.size]).toEqual([name, true, 0]);
       const counter = new AlgorithmCounter();
       const { isOver, remaining, resetSeconds } = counter.ask(rule, 0, 3);
-      expect([isOver, remaining, resetSeconds]).toEqual([true, 0, rule.kind.hasOwnForm ? 1 : 0]);
+      expect([isOver, remaining, resetSeconds]).toEqual([true, 0, rule.kind.isRecord ? 1 : 0]);
       expect(counter.stored).toBeUndefined();
     },
   );

@@ -96,7 +96,7 @@ it.each([
   const { descriptorHits, increments } = plan([entry]);
   expect(descriptorHits[0]?.limit).toMatchObject({ requestsPerUnit: requests });
   const { kind, ...limiter } = descriptorHits[0]?.limit.limiter ?? {};
-  expect(kind?.looks).toBe(size !== undefined);
+  expect(kind?.readsFirst).toBe(size !== undefined);
   expect(limiter).toMatchObject({ limit: requests, size: size ?? requests });
   expect(increments[0]).toMatchObject({ key, limit: requests });
 });

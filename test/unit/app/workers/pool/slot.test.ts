@@ -12,7 +12,7 @@ function start({ isAlone = (): boolean => false } = {}) {
   let hangs = 0;
   const slot = createSlot(
     3,
-    { fork, monotonicMs: () => Date.now(), isAlone },
+    { fork, monotonicMs: () => Date.now(), isOnlyProcess: isAlone },
     {
       message: () => undefined,
       ended: (_end, restartMs) => restarts.push(restartMs),
