@@ -42,8 +42,8 @@ export function limitName(limit: LimitDefinition): string {
   if (isInFlight === true) return slots.words.name;
   const period = toUnitCount(windowSeconds(unit, unitMultiplier));
   if (calendar !== undefined) return `calendar_${countedUnit({ unit, count: unitMultiplier })}`;
-  const { isRecord: hasOwnForm, words } = kindOf({ algorithm });
-  return hasOwnForm ? `${countedUnit(period)}_${words.name}` : countedUnit(period);
+  const { isRecord, words } = kindOf({ algorithm });
+  return isRecord ? `${countedUnit(period)}_${words.name}` : countedUnit(period);
 }
 
 /** `minute`, `5_minute`. */

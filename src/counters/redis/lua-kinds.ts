@@ -50,11 +50,11 @@ function millis({ life }: RecordLua): string {
 
 /** The functions of a kind, in a table under its letter. */
 function functionsOf(kind: ScriptedKind): string {
-  const { letter, readsFirst: looks, lua } = kind;
-  const { record: own } = lua;
+  const { letter, readsFirst, lua } = kind;
+  const { record } = lua;
   return `
 KINDS.${letter} = {
-  looks = ${String(looks)}, isCount = ${String(own === undefined)},
+  readsFirst = ${String(readsFirst)}, isCount = ${String(record === undefined)},
   unit = function(order) return ${lua.unit} end,
   stand = function(value, order) ${stand(kind, 'return nil, NO_INTEGER')}
   return used, previous, elapsed, isAstray
@@ -63,7 +63,7 @@ KINDS.${letter} = {
   put = function(after, size, used, previous, elapsed)
   ${put(kind)}
   end,
-  ${own === undefined ? '' : recordFunctionsOf(kind, own)}
+  ${record === undefined ? '' : recordFunctionsOf(kind, record)}
 }
 `;
 }
@@ -229,7 +229,7 @@ local function put(order, used, previous, elapsed)
   size = order.kind.put(after, size, used, previous, elapsed)
 end
 local function apply(key, order, ttl)
-  if not order.kind.looks then return fail(add(key, order.text, ttl)) end
+  if not order.kind.readsFirst then return fail(add(key, order.text, ttl)) end
   local used, previous, elapsed, isAstray = stand(key, order)
   if not used then return fail(previous) end
   local wrong = charge(key, order, ttl, used, previous, elapsed, isAstray)

@@ -144,9 +144,9 @@ export function readOperations(
       states.push(undefined);
       after.push(0);
     } else {
-      const { readsFirst: looks } = limiter.kind;
-      states.push(looks ? readState(reader, limiter, atMicros) : undefined);
-      after.push(looks ? 0 : readCount(reader));
+      const { readsFirst } = limiter.kind;
+      states.push(readsFirst ? readState(reader, limiter, atMicros) : undefined);
+      after.push(readsFirst ? 0 : readCount(reader));
       const odd = takeOdd(reader);
       if (odd !== undefined) failures = withFailure(failures, states, odd);
     }

@@ -68,8 +68,8 @@ function whyWithoutScripts(
 function featureOf(limit: LimitDefinition): string | undefined {
   const { requestsPerUnit, unlimited, limitsFrom } = limit;
   if (unlimited || (requestsPerUnit === 0 && limitsFrom === undefined)) return undefined;
-  const { readsFirst: looks, words } = kindOf(limit);
-  return looks ? words.feature : undefined;
+  const { readsFirst, words } = kindOf(limit);
+  return readsFirst ? words.feature : undefined;
 }
 
 function featureOfBudget({ limits, block }: BudgetDefinition, isList: boolean): string {

@@ -3,8 +3,8 @@ import { KINDS } from '../../../core/kinds/kinds';
 import type { KeyPlaces } from '../lua';
 
 /** Number of figures in the record per limit, by the letter of its kind; a window has its count and its end. */
-const KEPT = KINDS.flatMap(({ letter, lua: { record: own } }) =>
-  own === undefined ? [] : [`${letter} = ${String(own.kept.length)}`],
+const KEPT = KINDS.flatMap(({ letter, lua: { record } }) =>
+  record === undefined ? [] : [`${letter} = ${String(record.kept.length)}`],
 );
 
 /** The kinds with a log, and the letter of the kind whose part is read where there is no log. */

@@ -150,11 +150,13 @@ function nameOf(increment: ScriptIncrement): number | string {
   return `${what} ${String(times)} ${String(holdsBack)}`;
 }
 
+const MODE_LETTERS = { reserve: 'r', settle: 's', cancel: 'c', read: 'l' } as const;
+
 /** The mode of an operation on a budget, in one letter; `h` settles with the reserved hits. */
 function modeOf(reservation: Reservation | undefined): string {
   if (reservation === undefined) return 'a';
   const { mode, saysHits } = reservation;
-  return mode === 'settle' && !saysHits ? 'h' : (mode[0] as string);
+  return mode === 'settle' && !saysHits ? 'h' : MODE_LETTERS[mode];
 }
 
 function encodeLimiter(args: Arguments, { budget }: BudgetLimiter, nowSeconds: number): void {

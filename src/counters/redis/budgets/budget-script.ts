@@ -11,21 +11,21 @@ import { RUN_LUA } from './run.lua';
 import { SAVE_LUA } from './save.lua';
 
 /** The stored figures of a state, and its lifetime; the other script writes texts. */
-const FORMS = KINDS.map(({ letter, lua: { record: own, isLog } }) =>
-  own === undefined
+const FORMS = KINDS.map(({ letter, lua: { record, isLog } }) =>
+  record === undefined
     ? ''
     : isLog === true
-      ? undoFunction(letter, own.undo)
+      ? undoFunction(letter, record.undo)
       : `
-KINDS.${letter}.count = ${String(own.kept.length)}
-KINDS.${letter}.standBy = function(order, ${own.kept.join(', ')})
+KINDS.${letter}.count = ${String(record.kept.length)}
+KINDS.${letter}.standBy = function(order, ${record.kept.join(', ')})
   local used, previous, elapsed, isSame, isAstray = 0, 0, 0, false, false
-  ${own.advance.replaceAll('NOT_OURS()', 'return nil, NO_INTEGER')}
+  ${record.advance.replaceAll('NOT_OURS()', 'return nil, NO_INTEGER')}
   return used, previous, elapsed, isAstray
 end
-KINDS.${letter}.figures = function(order, used, previous, elapsed) return ${own.figures.join(', ')} end
-KINDS.${letter}.life = function(order, used, previous, elapsed) return ${own.life} end
-${undoFunction(letter, own.undo)}`,
+KINDS.${letter}.figures = function(order, used, previous, elapsed) return ${record.figures.join(', ')} end
+KINDS.${letter}.life = function(order, used, previous, elapsed) return ${record.life} end
+${undoFunction(letter, record.undo)}`,
 ).join('');
 
 /** Undoes what was charged at a tick, which may be in another window than the current one. */

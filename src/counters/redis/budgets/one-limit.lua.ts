@@ -27,20 +27,20 @@ const WINDOW: Pieces = {
   if more > 0 then needed = max(needed, since + order.longest * 1000 + SPARE_MS) end`,
 };
 
-function piecesOf({ lua: { record: own, absent, has, unit } }: ScriptedKind): Pieces {
-  if (own === undefined) return WINDOW;
+function piecesOf({ lua: { record, absent, has, unit } }: ScriptedKind): Pieces {
+  if (record === undefined) return WINDOW;
   return {
-    kept: own.kept,
-    advance: own.advance.replaceAll('NOT_OURS()', 'return false'),
+    kept: record.kept,
+    advance: record.advance.replaceAll('NOT_OURS()', 'return false'),
     absent,
     answered: ['used', ...(has.previous ? ['previous'] : []), ...(has.elapsed ? ['elapsed'] : [])],
-    figures: own.figures,
-    most: own.most,
+    figures: record.figures,
+    most: record.most,
     needed: `if more > 0 then
     used, elapsed = used + more * (${unit}), 0
-    if used > ${own.most} then used = ${own.most} end
+    if used > ${record.most} then used = ${record.most} end
   end
-  needed = since + ceil((${own.life}) * order.micros / 1000)`,
+  needed = since + ceil((${record.life}) * order.micros / 1000)`,
   };
 }
 
@@ -69,7 +69,7 @@ end`;
 
 function bodyOf(kind: ScriptedKind): string {
   const { kept, advance, absent, answered, figures, most, needed } = piecesOf(kind);
-  const { record: own } = kind.lua;
+  const { record } = kind.lua;
   const names = kept.join(', ');
   const isOurs = kept.map((name) => `${name} >= 0 and ${name} <= MOST and ${name} % 1 == 0`);
   return `function(mode, name, id, hits)
@@ -96,7 +96,7 @@ function bodyOf(kind: ScriptedKind): string {
     if not (${isOurs.join(' and ')}) then return false end
     ${advance}
     if isAstray then return false end
-    ${own === undefined ? '' : `if used == 0 and previous == 0 then elapsed = 0 ${absent} end`}
+    ${record === undefined ? '' : `if used == 0 and previous == 0 then elapsed = 0 ${absent} end`}
   else ${absent} end
   local was, number, met = -1
   if own and open > 0 then

@@ -43,7 +43,7 @@ end
 local function apply(i)
   local order = orderOf[i]
   if order.limiter then return applyBudget(order, i) end
-  if not order.kind.looks then return fail(size, add(nameOf[i], order.text, ttlOf[i])) end
+  if not order.kind.readsFirst then return fail(size, add(nameOf[i], order.text, ttlOf[i])) end
   local used, previous, elapsed, isAstray = stand(nameOf[i], order)
   if not used then return fail(size, previous) end
   local wrong = charge(nameOf[i], order, ttlOf[i], used, previous, elapsed, isAstray)

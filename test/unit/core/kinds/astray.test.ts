@@ -8,7 +8,7 @@ import { SPARE_SECONDS } from '../../../../src/core/kinds/ticks';
 const PERIOD = 10;
 const NOW = 1_795_240_205;
 const everyKind: readonly Kind[] = KINDS;
-const rolling = everyKind.filter(({ isRecord: hasOwnForm }) => hasOwnForm);
+const rolling = everyKind.filter(({ isRecord }) => isRecord);
 const nameOf = ({ words, letter }: Kind) => `${words.name} (${letter})`;
 const limiterOf = (kind: Kind) => compileLimiter(kind, { limit: 10, periodSeconds: PERIOD });
 const ticksOf = (seconds: number, { tickMicros }: ReturnType<typeof limiterOf>) =>

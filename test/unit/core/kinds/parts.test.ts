@@ -8,7 +8,7 @@ import { limiterOfLimits } from '../../../support/budget-limiters';
 
 const TICK_SECONDS = 1_795_240_205;
 const everyKind: readonly Kind[] = KINDS;
-const looking = everyKind.filter(({ readsFirst: looks }) => looks);
+const looking = everyKind.filter(({ readsFirst }) => readsFirst);
 const list = limiterOfLimits([
   { unit: 'MINUTE', requestsPerUnit: 10, block: { after: 1, forMs: 30_000 } },
 ]);
