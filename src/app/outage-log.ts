@@ -31,7 +31,13 @@ export interface OutageFailure {
 
 /** Logs outages: the first failure at once, then each new reason, and once a minute the number of failures, then the end. */
 export function createOutageLog({ logger, monotonicMs }: OutageLogDeps) {
-  const { failed, worked, gone, reports$, close } = createOutages<OutageFailure>(
+  const {
+    failed,
+    succeeded: worked,
+    removed: gone,
+    reports$,
+    close,
+  } = createOutages<OutageFailure>(
     {
       everyMs: EVERY_MS,
       changeMs: CHANGE_MS,
@@ -58,14 +64,14 @@ export function createOutageLog({ logger, monotonicMs }: OutageLogDeps) {
       failed(name, { lines, fields }, times);
     },
     /** Reports a success of this name. Costs nothing while it has not failed. */
-    worked(name: string) {
-      openOutages.worked(name);
+    succeeded(name: string) {
+      openOutages.succeeded(name);
       worked(name);
     },
     /** The name does not exist any more. Returns whether that ended an outage. */
-    gone(name: string) {
+    removed(name: string) {
       gone(name);
-      return openOutages.gone(name);
+      return openOutages.removed(name);
     },
     /** The current outages. */
     open: openOutages.list,
@@ -116,7 +122,7 @@ export interface OpenOutagesOptions {
 interface Followed<Reason> {
   reason: Reason;
   readonly sinceMs: number;
-  workedMs: number | undefined;
+  succeededMs: number | undefined;
 }
 
 /** The current outages, for a page: each name from its first failure until it has succeeded for `quietMs`. */
@@ -125,7 +131,7 @@ export function createOpenOutages<Reason>(
   { quietMs, maxOpen }: OpenOutagesOptions,
 ) {
   const followed = new Map<string, Followed<Reason>>();
-  const isOver = ({ workedMs }: Followed<Reason>): boolean =>
+  const isOver = ({ succeededMs: workedMs }: Followed<Reason>): boolean =>
     workedMs !== undefined && monotonicMs() - workedMs >= quietMs;
 
   return {
@@ -133,21 +139,21 @@ export function createOpenOutages<Reason>(
       const known = followed.get(name);
       if (known !== undefined && !isOver(known)) {
         known.reason = reason;
-        known.workedMs = undefined;
+        known.succeededMs = undefined;
         return;
       }
       followed.delete(name);
       const [oldest] = followed.keys();
       if (oldest !== undefined && followed.size >= maxOpen) followed.delete(oldest);
-      followed.set(name, { reason, sinceMs: monotonicMs(), workedMs: undefined });
+      followed.set(name, { reason, sinceMs: monotonicMs(), succeededMs: undefined });
     },
-    worked(name: string) {
+    succeeded(name: string) {
       if (followed.size === 0) return;
       const known = followed.get(name);
-      if (known !== undefined) known.workedMs ??= monotonicMs();
+      if (known !== undefined) known.succeededMs ??= monotonicMs();
     },
     /** Returns whether it was one of them. */
-    gone: (name: string) => followed.delete(name),
+    removed: (name: string) => followed.delete(name),
     list: (): readonly OpenOutage<Reason>[] => {
       for (const [name, one] of followed) if (isOver(one)) followed.delete(name);
       const nowMs = monotonicMs();

@@ -9,7 +9,13 @@ import type {
 import { decideRuns } from './hold-back';
 import type { OverLimitCache } from './over-limit-cache';
 import { UpdatedReadings } from './updated-readings';
-import { createReplyDraft, fail, holdBackAt, say, toReply } from '../core/batches/reply-draft';
+import {
+  createReplyDraft,
+  fail,
+  holdBackAt,
+  setReading,
+  toReply,
+} from '../core/batches/reply-draft';
 
 /** Counters that answer from earlier readings as a store would, and change nothing; each serves one batch. */
 export function createDryCounters(
@@ -32,7 +38,7 @@ function apply(batch: CounterBatch, readings: ReadonlyMap<string, CounterReading
     return state ?? limiter.kind.ofHits(limiter, count, tickAt(nowSeconds, limiter.tickMicros));
   });
   const add = (index: number, increment: Increment): void => {
-    say(draft, index, counters.add(increment));
+    setReading(draft, index, counters.add(increment));
     const error = readings.get(increment.key)?.error;
     if (error !== undefined) fail(draft, index, error);
   };
@@ -45,7 +51,7 @@ function apply(batch: CounterBatch, readings: ReadonlyMap<string, CounterReading
         holdBackAt(draft, index, one);
       },
       refuse(index, one) {
-        say(draft, index, one);
+        setReading(draft, index, one);
       },
     },
   );

@@ -1,5 +1,5 @@
 import { isBudgetLimiter } from '../core/budgets/budget';
-import { holdBackAt, say, readingAt, type ReplyDraft } from '../core/batches/reply-draft';
+import { holdBackAt, setReading, readingAt, type ReplyDraft } from '../core/batches/reply-draft';
 import type { BudgetState, Reading } from '../core/kinds/kind';
 import type { CounterBatch, Increment } from '../core/ports';
 import { isEnding, wasRefused } from './hold-back';
@@ -78,7 +78,7 @@ function refuse(
   if (wasRefused(increment, draft, index)) return;
   const undo = limiter.chargeDenied ? undefined : undoOf(increment, readingAt(draft, index));
   if (undo !== undefined) taken.push({ index, increment: undo });
-  say(draft, index, reading);
+  setReading(draft, index, reading);
 }
 
 function takeOne(

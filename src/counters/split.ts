@@ -4,7 +4,7 @@ import {
   finish,
   holdBackAt,
   refuseIfNothing,
-  say,
+  setReading,
   type ReplyDraft,
 } from '../core/batches/reply-draft';
 import { deal, scatter } from '../core/batches/sub-batch';
@@ -115,7 +115,7 @@ async function planAcross<P>(
   const refusing = new Map<number, Reading>();
   const onLate = (index: number, reading: Reading): void => {
     late.add(index);
-    say(draft, index, reading);
+    setReading(draft, index, reading);
   };
   const held = planHoldBack(batch, read, (index, reading) => refusing.set(index, reading), onLate);
   for (const [index, reading] of held) holdBackAt(draft, index, reading);

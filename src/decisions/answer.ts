@@ -3,7 +3,7 @@ import { budgetLines } from '../core/decision/budget-lines';
 import type { DescriptorHit, Plan } from '../core/planning/plan';
 import { evaluateUnknown, policyOf, toLocal } from '../core/decision/outage';
 import { dynamicMetadata, limitHeaders, overallCode } from '../core/decision/response';
-import type { BatchStatsSheet } from '../core/decision/batch-stats';
+import type { BatchStatsBuilder } from '../core/decision/batch-stats';
 import {
   evaluate,
   evaluateBudget,
@@ -189,7 +189,7 @@ function countHits(
   hit: DescriptorHit,
   verdict: Verdict,
   { increments }: Plan,
-  batchStats: BatchStatsSheet,
+  batchStats: BatchStatsBuilder,
 ): void {
   if (verdict.status === NO_LIMIT) {
     batchStats.hitsOnly(hit);

@@ -3,7 +3,7 @@ import type { Windows } from '../core/planning/windows';
 import type { Outage, OutageOptions } from '../core/decision/outage';
 import type { PolicyOptions } from '../core/decision/policy-headers';
 import type { HeaderNames } from '../core/decision/response';
-import { BatchStatsSheet } from '../core/decision/batch-stats';
+import { BatchStatsBuilder } from '../core/decision/batch-stats';
 import type { EvaluateOptions, Verdict } from '../core/decision/verdict';
 import type { CounterReply, Increment } from '../core/ports';
 
@@ -46,7 +46,7 @@ export function createBatchContext(
     outage,
     windows,
     options,
-    batchStats: new BatchStatsSheet(plan.unmet, plan.faults.length),
+    batchStats: new BatchStatsBuilder(plan.unmet, plan.faults.length),
     /**
      * With `readFirst`: for each increment, the index of its first hit in the current request. Requests are evaluated in order, so
      * an index of an earlier request is below their start.

@@ -3,7 +3,7 @@ import { createWindowTable, type Windows } from '../core/planning/windows';
 import { createReplyDraft, EMPTY_REPLY, finish } from '../core/batches/reply-draft';
 import { scatter } from '../core/batches/sub-batch';
 import { planLocal } from '../core/decision/outage';
-import { BatchStatsSheet, type BatchStats } from '../core/decision/batch-stats';
+import { BatchStatsBuilder, type BatchStats } from '../core/decision/batch-stats';
 import { failure, StoreError, type FailureCode } from '../core/errors';
 import type {
   Answer,
@@ -224,7 +224,7 @@ function refuseAll(
   message: string,
   trace: BatchTrace | undefined,
 ): BatchStats {
-  const batchStats = new BatchStatsSheet(NOTHING_UNMET, pendingRequests.length);
+  const batchStats = new BatchStatsBuilder(NOTHING_UNMET, pendingRequests.length);
   const refusal = failure(code, message);
   for (const { responder, callId } of pendingRequests) {
     batchStats.failed();
@@ -260,7 +260,7 @@ function answersOf(
 function giveAnswers(
   pendingRequests: readonly PendingRequest[],
   answers: readonly Answer[],
-  batchStats: BatchStatsSheet,
+  batchStats: BatchStatsBuilder,
 ): void {
   for (let i = 0; i < pendingRequests.length; i++) {
     const { responder, callId } = pendingRequests[i] as PendingRequest;

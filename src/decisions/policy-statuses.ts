@@ -51,12 +51,12 @@ function statusesOfBudget(
   });
 }
 
-function statusOf({ current, shadowMode }: RuleLimit, said: EntryOutcome): DescriptorStatus {
+function statusOf({ current, shadowMode }: RuleLimit, outcome: EntryOutcome): DescriptorStatus {
   return {
-    code: said.isOver && !shadowMode ? 'OVER_LIMIT' : 'OK',
+    code: outcome.isOver && !shadowMode ? 'OVER_LIMIT' : 'OK',
     currentLimit: current,
-    limitRemaining: said.remaining,
-    secondsUntilReset: said.resetSeconds,
+    limitRemaining: outcome.remaining,
+    secondsUntilReset: outcome.resetSeconds,
   };
 }
 

@@ -27,7 +27,7 @@ const isScraped = ({ isTrue }: Facts) => isTrue('USE_PROMETHEUS');
 const OUTPUTS = ['USE_STATSD', 'USE_PROMETHEUS', 'USE_DOG_STATSD', 'DISABLE_STATS', 'STATSD_HOST'];
 
 /** The warnings of the service that match a pattern. */
-const said =
+const warningLike =
   (pattern: RegExp) =>
   ({ warnings }: Facts): string | undefined => {
     const found = warnings.filter((line) => pattern.test(line));
@@ -70,15 +70,15 @@ export const DIFFERENCES: readonly Difference[] = [
   { row: '`/stats` prints the command line and memory', find: 'all' },
   {
     row: '`DOG_STATSD_MOGRIFIERS`',
-    find: said(/MOGRIFIERS/),
+    find: warningLike(/MOGRIFIERS/),
   },
   {
     row: '`REDIS_PERSECOND_URL` without',
-    find: said(/without (?:REDIS|KVSTORE)_PERSECOND=true/),
+    find: warningLike(/without (?:REDIS|KVSTORE)_PERSECOND=true/),
   },
   {
     row: 'a misspelt name (`REDIS_ULR`) is ignored',
-    find: said(/is not a setting(?!.*MOGRIFIER)/),
+    find: warningLike(/is not a setting(?!.*MOGRIFIER)/),
   },
   {
     row: 'the local cache goes on refusing after a limit was raised',
@@ -130,7 +130,7 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     row: 'without `RUNTIME_SUBDIRECTORY`',
-    find: said(/reads no rules then/),
+    find: warningLike(/reads no rules then/),
   },
   {
     row: 'links to directories',

@@ -80,13 +80,13 @@ function backendOf(has: Facts['has'], value: Facts['value']): Facts['backend'] {
 }
 
 /** Without a setting for the location of rules or counters, unknown arguments end the start. */
-function withArguments({ words, env }: Workload, said: ReturnType<typeof readAs>) {
+function withArguments({ words, env }: Workload, diagnostics: ReturnType<typeof readAs>) {
   const deploys = deploysBySettings(
     Object.fromEntries([...env].map(([name, value]) => [name, value ?? SOME_ADDRESS])),
   );
-  if (words.length === 0 || deploys) return said;
+  if (words.length === 0 || deploys) return diagnostics;
   const problem = `unknown arguments (${nameArguments(words)}), and no setting says where rules or counters are`;
-  return { ...said, problems: [problem, ...said.problems] };
+  return { ...diagnostics, problems: [problem, ...diagnostics.problems] };
 }
 
 /** Problems of settings with known values; the others are assumed to be valid. */

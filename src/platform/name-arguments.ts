@@ -1,4 +1,4 @@
-const MOST_NAMED = 20;
+const MAX_NAMED = 20;
 
 /** `-config`, `--redis-url=redis://…`: the name of a flag. */
 const FLAG = /^(--?[A-Za-z][A-Za-z_.-]{0,40})(?:=|$)/;
@@ -20,7 +20,7 @@ export function nameArguments(words: readonly string[]): string {
     else if (!isAfterFlag && PLAIN.test(word)) named.push(word);
     else named.push(`argument ${String(index + 1)} (not shown)`);
   }
-  const more = named.length - MOST_NAMED;
-  const shown = named.slice(0, MOST_NAMED).join(', ');
+  const more = named.length - MAX_NAMED;
+  const shown = named.slice(0, MAX_NAMED).join(', ');
   return more > 0 ? `${shown} and ${String(more)} more` : shown;
 }

@@ -45,7 +45,7 @@ interface LiveWindow {
 }
 
 /** Gathers the figures of a run. Memory: the keys of the open windows, 16 MiB of limited keys, 16 bytes for each key ever used. */
-export class FigureSheet {
+export class FigureCollector {
   readonly rules = new Map<RuleLimit, RuleFigures>();
   readonly limitedKeys = new BoundedMap<LimitedKey>();
   readonly #names = new DistinctNames();

@@ -1,9 +1,9 @@
 import { isBudgetLimiter } from '../core/budgets/budget';
 import { describeLimit } from '../core/rules/describe-limit';
 import type { Rules } from '../core/rules/rules';
-import type { FigureSheet, RuleFigures } from './figures';
+import type { FigureCollector, RuleFigures } from './figures';
 import type { LineCounts } from './read-log';
-import { whyUnmatched, type UnmatchedSheet } from './unmatched';
+import { whyUnmatched, type UnmatchedCounts } from './unmatched';
 
 const MAX_LIMITED = 10;
 
@@ -16,9 +16,9 @@ export interface ReportParts {
   readonly missingFields: readonly string[];
   readonly sampleRate: number | undefined;
   readonly refused: number;
-  readonly figures: FigureSheet;
+  readonly figures: FigureCollector;
   readonly rules: Rules;
-  readonly unmatched: UnmatchedSheet;
+  readonly unmatched: UnmatchedCounts;
 }
 
 /** The output of `-report json`; docs/simulate.schema.json describes it. */

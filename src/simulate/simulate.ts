@@ -3,7 +3,7 @@ import { toDecisionRecord, type DecisionRecord } from '../core/decision/decision
 import type { FindZone } from '../core/windows/zone-data';
 import { UsageError } from '../platform/errors';
 import { RunComparison, type Comparison } from './compare-runs';
-import { FigureSheet } from './figures';
+import { FigureCollector } from './figures';
 import { openDecisions, openInput } from './files';
 import { loadRules, RulesRefused } from './load-rules';
 import { createLogReader, type LogReader } from './log-reader';
@@ -15,7 +15,7 @@ import { createProgress } from './progress';
 import { createLineCounts, readLog, type LineCounts } from './read-log';
 import { toReport, type SimulationReport } from './report';
 import { createRuleRun, type RuleRun } from './run-rules';
-import { UnmatchedSheet } from './unmatched';
+import { UnmatchedCounts } from './unmatched';
 
 export interface Streams {
   readonly stdin: Readable;
@@ -75,8 +75,8 @@ interface Gathered {
   readonly firstFields: LogReader['firstFields'];
   readonly missingFields: ReturnType<LogReader['missing']>;
   readonly lines: LineCounts;
-  readonly figures: FigureSheet;
-  readonly unmatched: UnmatchedSheet;
+  readonly figures: FigureCollector;
+  readonly unmatched: UnmatchedCounts;
   readonly comparison: RunComparison;
   refused: number;
 }
@@ -99,8 +99,8 @@ async function replay(
   const gathered = {
     firstFields,
     lines: createLineCounts(),
-    figures: new FigureSheet(),
-    unmatched: new UnmatchedSheet(),
+    figures: new FigureCollector(),
+    unmatched: new UnmatchedCounts(),
     comparison: new RunComparison(),
     refused: 0,
   };

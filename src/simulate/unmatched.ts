@@ -33,7 +33,7 @@ export function whyUnmatched(
 }
 
 /** Counts descriptors without a limit by their shape; those beyond 1,000 shapes, or 16 MiB of examples, only in sum. */
-export class UnmatchedSheet {
+export class UnmatchedCounts {
   readonly #shapes = new Map<string, UnmatchedShape>();
   #characters = 0;
   others = 0;

@@ -20,7 +20,7 @@ import {
 } from 'rxjs';
 
 /** The outcome of an operation that is retried. */
-export type AttemptResult<Reason> = FailedAttempt<Reason> | { readonly kind: 'worked' };
+export type AttemptResult<Reason> = FailedAttempt<Reason> | { readonly kind: 'succeeded' };
 
 export interface FailedAttempt<Reason> {
   readonly kind: 'failed';
@@ -75,16 +75,16 @@ function followOutage<Reason>(
     const sinceMs = now();
     let { reason, times: all } = first;
     let reported = 0;
-    let said = reason;
+    let lastReason = reason;
     const count = (attempt: AttemptResult<Reason>): void => {
-      if (attempt.kind === 'worked') return;
+      if (attempt.kind === 'succeeded') return;
       all += attempt.times;
       ({ reason } = attempt);
     };
     const report = (kind: 'began' | 'continues'): OutageReport<Reason> => {
       const failures = all - reported;
       reported = all;
-      said = reason;
+      lastReason = reason;
       return { kind, failures, lastedMs: now() - sinceMs, reason };
     };
     const end = (): OutageReport<Reason> => {
@@ -97,17 +97,17 @@ function followOutage<Reason>(
     ): Observable<OutageReport<Reason>> => {
       const ended$ = counted$.pipe(
         startWith(first),
-        distinctUntilChanged((a, b) => a.kind === 'worked' && b.kind === 'worked'),
+        distinctUntilChanged((a, b) => a.kind === 'succeeded' && b.kind === 'succeeded'),
         debounceTime(quietMs),
-        filter(({ kind }) => kind === 'worked'),
+        filter(({ kind }) => kind === 'succeeded'),
         take(1),
         map(end),
       );
       const continues$ = interval(everyMs).pipe(filter(() => all > reported));
       const changes$ = counted$.pipe(
-        filter(() => !isSame(reason, said)),
+        filter(() => !isSame(reason, lastReason)),
         throttleTime(changeMs, undefined, { leading: true, trailing: true }),
-        filter(() => !isSame(reason, said)),
+        filter(() => !isSame(reason, lastReason)),
       );
       const reports$ = merge(continues$, changes$).pipe(map(() => report('continues')));
       return ended$.pipe(

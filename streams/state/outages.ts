@@ -42,11 +42,11 @@ export function createOutages<Reason>(timing: OutageTiming<Reason>, maxOpen: num
       attemptsSubject.next({ kind: 'failed', times, reason });
     },
     /** Reports a success of a name. Costs nothing while the name has not failed. */
-    worked: (name: string) => {
-      open.get(name)?.next({ kind: 'worked' });
+    succeeded: (name: string) => {
+      open.get(name)?.next({ kind: 'succeeded' });
     },
     /** The name does not exist any more: stops following it. */
-    gone: end,
+    removed: end,
     /** Subscribe before the first failure. Completes after `close`. */
     reports$: followedSubject.pipe(mergeAll(), stopping.until()),
     close: () => {

@@ -279,7 +279,7 @@ describe.each([true, false])('the script of budgets, declaring keys: %s', (isDec
 describe('reservations of a rule with one limit', () => {
   const LEASE_MS = 600_000;
   const NOW_MS = 1_700_002_790_000; // Ten seconds before the hour ends.
-  const MOST = Number.MAX_SAFE_INTEGER;
+  const MAX_EXACT = Number.MAX_SAFE_INTEGER;
   const limiterOf = (
     sort: 'window' | 'gcra' | 'sliding',
     isForced = false,
@@ -359,10 +359,10 @@ describe('reservations of a rule with one limit', () => {
     async (sort) => {
       const limiter = limiterOf(sort, true);
       const { counter } = await playBoth([
-        [limiter, 'r', 'a', MOST],
-        [limiter, 's', 'a', MOST],
+        [limiter, 'r', 'a', MAX_EXACT],
+        [limiter, 's', 'a', MAX_EXACT],
         [limiter, 'r', 'b', 3],
-        [limiter, 's', 'b', MOST],
+        [limiter, 's', 'b', MAX_EXACT],
       ]);
       expect(counter.open.size).toBe(0);
     },
@@ -377,10 +377,10 @@ describe('reservations of a rule with one limit', () => {
       const { held, open } = states[0] as BudgetState;
       return [held, open];
     };
-    expect(await heldAfter(['r', 'a', MOST])).toEqual([MOST, 1]);
-    expect(await heldAfter(['r', 'b', 5])).toEqual([MOST, 2]);
-    expect(await heldAfter(['r', 'c', 5])).toEqual([MOST, 3]);
-    expect(await heldAfter(['s', 'b', 0])).toEqual([MOST - 5, 2]);
+    expect(await heldAfter(['r', 'a', MAX_EXACT])).toEqual([MAX_EXACT, 1]);
+    expect(await heldAfter(['r', 'b', 5])).toEqual([MAX_EXACT, 2]);
+    expect(await heldAfter(['r', 'c', 5])).toEqual([MAX_EXACT, 3]);
+    expect(await heldAfter(['s', 'b', 0])).toEqual([MAX_EXACT - 5, 2]);
     expect(await heldAfter(['s', 'a', 0])).toEqual([0, 1]);
   });
 

@@ -11,7 +11,7 @@ import { createHttp2Connection } from '../../src/wire/http2/connection';
 import { createHpackDecoder, decodeBlock } from '../../src/wire/http2/hpack/decoder';
 import { encodeStatelessBlock } from '../../src/wire/http2/hpack/encoder';
 import { encodeRequest } from '../contract/transport.client';
-import { measureGrowth, MOST_PER_DOUBLING } from '../support/doubling';
+import { measureGrowth, MAX_PER_DOUBLING } from '../support/doubling';
 import { expectFigure } from '../support/figure';
 import { data, hello, ping, request, rst, settings, windowUpdate } from '../support/h2-frames';
 import { rulesOf, SOME_MATCH } from '../support/rules';
@@ -235,5 +235,5 @@ function readReply(chunks: readonly Buffer[]): void {
 
 async function expectLinear(_: string, { size, make, run }: Dimension<unknown>): Promise<void> {
   const { perDoubling: value } = await measureGrowth(make, run, size);
-  expectFigure({ name: 'cost of twice as much', value, unit: 'times', below: MOST_PER_DOUBLING });
+  expectFigure({ name: 'cost of twice as much', value, unit: 'times', below: MAX_PER_DOUBLING });
 }

@@ -181,15 +181,15 @@ function faultOfLimit(
   limit: string | undefined,
 ): string | undefined {
   if (limit === undefined) return undefined;
-  const said = `limit is ${JSON.stringify(limit)}`;
+  const subject = `limit is ${JSON.stringify(limit)}`;
   for (const { limiter, rule } of counters) {
     const { names } = rule.budget ?? {};
     if (names === undefined || !isBudgetLimiter(limiter))
-      return `${said}, but the rule ${rule.metric} has no rate_limits: leave it out`;
+      return `${subject}, but the rule ${rule.metric} has no rate_limits: leave it out`;
     const at = names.indexOf(limit);
-    if (at === -1) return `${said}, expected one of ${names.join(', ')}`;
+    if (at === -1) return `${subject}, expected one of ${names.join(', ')}`;
     if (limiter.budget.entries[at]?.isSlots === true)
-      return `${said}, which counts open reservations: reset with "open": true ends them`;
+      return `${subject}, which counts open reservations: reset with "open": true ends them`;
   }
   return undefined;
 }

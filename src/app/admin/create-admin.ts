@@ -65,7 +65,7 @@ export function createAdmin(settings: Settings, deps: AdminDeps): Admin {
 }
 
 /** IDs per answer. */
-const MOST = 1_000;
+const MAX_IDS = 1_000;
 
 /**
  * `GET /api/v1/counters/open?domain=llm&entry=user=ann`: the open reservations of one counter (docs/admin-counters.md); `entry`
@@ -76,7 +76,7 @@ export function createOpenEndpoint(
   parse: ParseJsonRequest,
 ): AdminEndpoint {
   return listEndpoint('counters/open', function* (query): Steps<AdminAnswer> {
-    const most = readNumber(query, 'limit', 100, [1, MOST]);
+    const most = readNumber(query, 'limit', 100, [1, MAX_IDS]);
     const entries = query.getAll('entry').map(toEntry);
     if (entries.length === 0) throw invalidQuery('entry is missing, expected entry=key=value');
     const domain = query.get('domain') ?? '';

@@ -146,8 +146,8 @@ function createStoreReports(
         const fields = { store: description, reason: whyAway() ?? outage };
         outages.failed(CALLS, CALL_LINES, fields, storeErrors - answeredLocally);
       } else if (storeErrors === 0 && rules.some(isCounted)) {
-        outages.worked(CALLS);
-        outages.worked(COUNTERS);
+        outages.succeeded(CALLS);
+        outages.succeeded(COUNTERS);
       }
     },
   };

@@ -5,7 +5,7 @@ import type { OutageLog } from '../outage-log';
 
 export interface CallerReportsDeps {
   readonly registry: Pick<Registry, 'timers'>;
-  readonly outages: Pick<OutageLog, 'failed' | 'worked'>;
+  readonly outages: Pick<OutageLog, 'failed' | 'succeeded'>;
   readonly monotonicMs: () => number;
 }
 
@@ -18,7 +18,7 @@ const LINES = {
 } as const;
 
 /** An occasional caller that leaves is one whose own client hung up: no outage. */
-const MOST_SHARE = 0.1;
+const MAX_SHARE = 0.1;
 const LEAST_REQUESTS = 10;
 const LEAST_MS = 1_000;
 
@@ -36,10 +36,10 @@ export function createCallerReports({ registry, outages, monotonicMs }: CallerRe
     const nowMs = monotonicMs();
     if (nowMs - sinceMs < LEAST_MS) return;
     const now = storeTime(registry);
-    if (abandoned > requests * MOST_SHARE) {
+    if (abandoned > requests * MAX_SHARE) {
       const share = `${String(Math.round((100 * abandoned) / requests))} %`;
       outages.failed(CALLERS, LINES, { share, ...meanTime(before, now) }, abandoned);
-    } else outages.worked(CALLERS);
+    } else outages.succeeded(CALLERS);
     requests = abandoned = 0;
     sinceMs = nowMs;
     before = now;

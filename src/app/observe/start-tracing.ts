@@ -13,7 +13,7 @@ const SYSTEM_OF_BACKEND = {
 } as const;
 
 export interface StartTracingDeps extends Omit<CreateTracing.TracingDeps, 'onExport'> {
-  readonly outages: Pick<OutageLog, 'failed' | 'worked'>;
+  readonly outages: Pick<OutageLog, 'failed' | 'succeeded'>;
 }
 
 /** The name of the outage. */
@@ -33,7 +33,7 @@ export function startTracing(
     ended: `traces reach the collector at ${collector} again`,
   } as const;
   const onExport = (failure: string | undefined): void => {
-    if (failure === undefined) outages.worked(TRACES);
+    if (failure === undefined) outages.succeeded(TRACES);
     else outages.failed(TRACES, lines, { reason: failure });
   };
   return loadTracing().createTracing(

@@ -19,7 +19,7 @@ const LAST_FLUSH_MS = 1_000;
 const SEND_TIMEOUT_MS = 1_000;
 
 export interface StatisticsDeps extends ScrapeSinkDeps {
-  readonly outages: Pick<OutageLog, 'failed' | 'worked'>;
+  readonly outages: Pick<OutageLog, 'failed' | 'succeeded'>;
 }
 
 /** The output that the settings name, and the bound on the series of the registry. */
@@ -94,7 +94,7 @@ function reported(
       else logger.debug(lines.failing, fields);
     } else if (written > 0) {
       isExpected = true;
-      outages.worked(STATISTICS);
+      outages.succeeded(STATISTICS);
     }
   };
   return { run$: output.run$.pipe(tap(report)), close: output.close };

@@ -31,7 +31,7 @@ export function createTroubles(deps: TroublesDeps) {
   const { openOutages, rules, health, store, monotonicMs } = deps;
   const others = createOpenOutages<string>(monotonicMs, { quietMs: 0, maxOpen: 64 });
   const note = (isGood: boolean, name: string, reason = ''): void => {
-    if (isGood) others.worked(name);
+    if (isGood) others.succeeded(name);
     else others.failed(name, reason);
   };
 

@@ -32,7 +32,7 @@ export function createChecksActor({ check, bounds }: Settings, deps: ChecksDeps)
     if (load.ok) {
       statistics.count('ratelimit.check.config_load_success', 1);
       checks.set(load.rules);
-      outages.worked(CHECKS);
+      outages.succeeded(CHECKS);
       const { domainCount: domains, ruleCount: descriptors } = load;
       logger.info('loaded the checks', { checks: load.rules.checks.size, domains, descriptors });
     } else {

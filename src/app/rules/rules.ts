@@ -67,7 +67,7 @@ export function createRulesActor(
       problems = NONE;
       version = { version: load.digest, loadedAt: at, source };
       rules.set(load.rules);
-      outages.worked(RULES);
+      outages.succeeded(RULES);
       refusedVersion = undefined;
       const { domainCount: domains, ruleCount: descriptors } = load;
       const { limitCount: limits } = load.rules;

@@ -17,7 +17,7 @@ export interface WatchTimeZonesDeps {
   readonly noteVersions: ((note: VersionNote) => Promise<readonly string[]>) | undefined;
   readonly connected$: Observable<boolean>;
   readonly statistics: Pick<Statistics, 'gauge'>;
-  readonly outages: Pick<OutageLog, 'failed' | 'worked' | 'gone'>;
+  readonly outages: Pick<OutageLog, 'failed' | 'succeeded' | 'removed'>;
   readonly logger: Logger;
 }
 
@@ -66,7 +66,7 @@ export function watchTimeZones(deps: WatchTimeZonesDeps) {
     const others = noted.filter((release) => !own.includes(release));
     isMismatch = others.length > 0;
     if (!isMismatch) {
-      outages.worked(TIME_ZONES);
+      outages.succeeded(TIME_ZONES);
       return;
     }
     const [, ...older] = [...own, ...others].sort().reverse();
@@ -78,7 +78,7 @@ export function watchTimeZones(deps: WatchTimeZonesDeps) {
     const used = comparedOrigins(rules.current);
     if (used.length === 0) {
       isMismatch = false;
-      outages.gone(TIME_ZONES);
+      outages.removed(TIME_ZONES);
       return;
     }
     const note = { key: `${keyPrefix}weir:time_zones`, ttlSeconds: TTL_SECONDS };

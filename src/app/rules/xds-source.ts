@@ -52,7 +52,7 @@ export function managementServerLoads(
           return;
         }
         logger.info(`connected to the management server at ${serverTarget}`);
-        outages.worked(STREAM);
+        outages.succeeded(STREAM);
       },
     },
   ).loads$;

@@ -32,7 +32,7 @@ export function createBreakers(prefix: string, { monotonicMs, statistics, outage
       } as const;
       const onChange = (change: BreakerChange): void => {
         const outage = `breaker ${name}`;
-        if (change.kind === 'closed') outages.worked(outage);
+        if (change.kind === 'closed') outages.succeeded(outage);
         else outages.failed(outage, lines, { reason: change.reason });
       };
       const breaker = createCircuitBreaker({ monotonicMs, onChange });

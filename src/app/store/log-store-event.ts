@@ -190,8 +190,8 @@ function logEvent(
   }: { readonly store: string; readonly reason?: string; readonly hits?: number },
 ): void {
   if ('parts' in entry) {
-    for (const part of entry.silently ?? []) outages.gone(`${part} ${store}`);
-    const ended = entry.parts.filter((part) => outages.gone(`${part} ${store}`));
+    for (const part of entry.silently ?? []) outages.removed(`${part} ${store}`);
+    const ended = entry.parts.filter((part) => outages.removed(`${part} ${store}`));
     if (ended.length > 0) logger.warn(entry.text(store), fields);
     return;
   }
@@ -202,6 +202,6 @@ function logEvent(
     outages.failed(`${outage} ${store}`, lines, fields, fields.hits);
     return;
   }
-  for (const outage of entry.ends ?? []) outages.worked(`${outage} ${store}`);
+  for (const outage of entry.ends ?? []) outages.succeeded(`${outage} ${store}`);
   if ('text' in entry) logger[entry.level](entry.text(store), fields);
 }

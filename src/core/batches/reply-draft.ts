@@ -31,7 +31,7 @@ export function draftOf(reply: CounterReply, start: number, end: number): ReplyD
 /** Notes that an increment was held back, and the reading of its counter. */
 export function holdBackAt(draft: ReplyDraft, index: number, reading: Reading | undefined): void {
   (draft.held ??= falseFor(draft))[index] = true;
-  say(draft, index, reading);
+  setReading(draft, index, reading);
 }
 
 export function fail(draft: ReplyDraft, index: number, error: StoreError): void {
@@ -41,7 +41,7 @@ export function fail(draft: ReplyDraft, index: number, error: StoreError): void 
 }
 
 /** Notes the reading of an increment's counter. */
-export function say(draft: ReplyDraft, index: number, reading: Reading | undefined): void {
+export function setReading(draft: ReplyDraft, index: number, reading: Reading | undefined): void {
   draft.after[index] = typeof reading === 'number' ? reading : 0;
   if (typeof reading !== 'object') return;
   draft.states ??= new Array<State | undefined>(draft.size).fill(undefined);
@@ -64,7 +64,7 @@ export function takeOver(draft: ReplyDraft, index: number, reply: CounterReply, 
     fail(draft, index, failure);
     return;
   }
-  say(draft, index, readingAt(reply, at));
+  setReading(draft, index, readingAt(reply, at));
   draft.after[index] = reply.after[at] as number;
   if (reply.held?.[at] === true) (draft.held ??= falseFor(draft))[index] = true;
   if (reply.knownOverLimit?.[at] === true) (draft.knownOverLimit ??= falseFor(draft))[index] = true;

@@ -51,14 +51,14 @@ export function outcomeOfBudget(
     outcomeOfEntry({ entry, at, after }, charge, judgement, second),
   );
   const entry = isOver ? longestWait(budget, entries, judgement) : tightest(budget, entries);
-  const told = entries[entry] as EntryOutcome;
+  const nearest = entries[entry] as EntryOutcome;
   const hits = Math.max(charge.hits, 0);
-  const { resetSeconds: reset } = told;
+  const { resetSeconds: reset } = nearest;
   // Field by field, see states.ts.
   const outcome = {
     isOver,
-    remaining: isOver ? 0 : told.remaining,
-    used: told.used,
+    remaining: isOver ? 0 : nearest.remaining,
+    used: nearest.used,
     over: isOver ? hits : 0,
     resetSeconds: isOver ? Math.max(reset, secondsOfBlocks(budget, after), SOON_SECONDS) : reset,
     entry,
@@ -153,15 +153,15 @@ function behindBlock(
   { budget, after, charge, second }: Shut,
 ): BudgetOutcome {
   const one = { ...charge, hits: Math.max(charge.hits, 1) };
-  let told = { entry: firstAwake(budget), resetSeconds: 0 };
+  let longest = { entry: firstAwake(budget), resetSeconds: 0 };
   for (const [at, entry] of budget.entries.entries()) {
     if (!refusesEntry(entry, after, at, one)) continue;
     const resetSeconds = waitSeconds({ entry, at, after }, one, second);
-    if (resetSeconds > told.resetSeconds) told = { entry: at, resetSeconds };
+    if (resetSeconds > longest.resetSeconds) longest = { entry: at, resetSeconds };
   }
-  const { used } = outcome.entries[told.entry] as EntryOutcome;
-  const resetSeconds = Math.max(told.resetSeconds, secondsOfBlocks(budget, after), SOON_SECONDS);
-  return { ...outcome, entry: told.entry, used, resetSeconds };
+  const { used } = outcome.entries[longest.entry] as EntryOutcome;
+  const resetSeconds = Math.max(longest.resetSeconds, secondsOfBlocks(budget, after), SOON_SECONDS);
+  return { ...outcome, entry: longest.entry, used, resetSeconds };
 }
 
 /** The refusing entry with the longest wait; the first entry, where a block refuses or too many reservations are open. */

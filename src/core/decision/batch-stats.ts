@@ -29,7 +29,7 @@ export interface BatchStats {
 }
 
 /** Gathers the statistics of a batch while its answers are made. */
-export class BatchStatsSheet implements BatchStats {
+export class BatchStatsBuilder implements BatchStats {
   readonly rules: DescriptorStats[] = [];
   budgets: BudgetLine[] | undefined;
   readonly unmet: Unmet;

@@ -101,10 +101,10 @@ export function evaluateBudget(
   options: EvaluateOptions,
 ): Verdict {
   const { entry, isOver, remaining, resetSeconds } = outcome;
-  const told = hit.limit.budget?.entries[entry] ?? hit.limit;
+  const reported = hit.limit.budget?.entries[entry] ?? hit.limit;
   const asked = hit.limit.reservation === 'settle' ? { ...hit, hits: 0 } : hit;
-  const status = toStatus(told, isOver, remaining, resetSeconds);
-  const near = isHeld ? 0 : nearOf(asked.hits, told.limiter.size, outcome, options);
+  const status = toStatus(reported, isOver, remaining, resetSeconds);
+  const near = isHeld ? 0 : nearOf(asked.hits, reported.limiter.size, outcome, options);
   return toVerdict(asked, enforcementOf(hit.limit, options), status, outcome, near);
 }
 

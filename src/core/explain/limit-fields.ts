@@ -7,10 +7,10 @@ export function limitFields(
   limit: RuleLimit,
 ): Omit<LimitExplanation, 'source' | 'at' | 'limitsFrom'> {
   const { shadowMode, quotaMode, name, budget } = limit;
-  const told = budget?.entries.find(({ current }) => current === limit.current) ?? limit;
+  const reported = budget?.entries.find(({ current }) => current === limit.current) ?? limit;
   const timeZoneData = zoneDataText(limit);
   return {
-    ...rateOf(told),
+    ...rateOf(reported),
     ...limitWords(limit),
     ...(timeZoneData !== undefined && { timeZoneData }),
     ...(budget !== undefined && { limits: entryFields(budget) }),

@@ -4,7 +4,7 @@ import type { KindLua } from './kind.lua';
 export const LOG_LUA = `
 local MAX_LOGGED = 64
 local function isTick(time)
-  return time and time >= 0 and time <= MOST and time % 1 == 0
+  return time and time >= 0 and time <= MAX_EXACT and time % 1 == 0
 end
 local function packTimes(times)
   local parts = {}

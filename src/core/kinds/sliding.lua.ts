@@ -3,7 +3,7 @@ import { decodeFigures, type KindLua } from './kind.lua';
 const KEPT = {
   kept: ['window', 'before', 'count'],
   advance: `
-    if window * order.period > MOST or before > 100000000 or count > 100000000 then NOT_OURS() end
+    if window * order.period > MAX_EXACT or before > 100000000 or count > 100000000 then NOT_OURS() end
     local period = order.period
     local since = order.now - window * period
     if since < order.astray then used, previous, elapsed, isAstray = count, before, since % period, true

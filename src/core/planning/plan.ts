@@ -67,7 +67,7 @@ interface Planning {
   readonly options: PlanOptions;
   readonly random: Random;
   readonly coalescer: Coalescer;
-  readonly unmet: UnmetSheet;
+  readonly unmet: MutableUnmet;
   /** Undefined: no rule has `limits_from`. */
   readonly limitsFrom: LimitsFrom | undefined;
   readonly runs: Runs;
@@ -83,7 +83,7 @@ export function planBatch(
 ): Plan {
   const descriptorHits: (DescriptorHit | undefined)[] = [];
   const coalescer = new Coalescer(descriptorHits);
-  const unmet: UnmetSheet = { unknownDomains: [], unmatched: undefined };
+  const unmet: MutableUnmet = { unknownDomains: [], unmatched: undefined };
   const limitsFrom = rules.hasLimitsFrom ? options.limitsFrom : undefined;
   const runs = new Runs(rules, options);
   const planning = { rules, windows, options, random, coalescer, unmet, limitsFrom, runs };
@@ -98,7 +98,7 @@ export function planBatch(
   return { increments, groupEnds, descriptorHits, faults, unmet, secrets: rules.secrets };
 }
 
-interface UnmetSheet extends Unmet {
+interface MutableUnmet extends Unmet {
   readonly unknownDomains: UnknownDomain[];
   unmatched: Map<string, number> | undefined;
 }
@@ -151,7 +151,7 @@ function matchRequest(
   return matches;
 }
 
-function noteUnmatched(unmet: UnmetSheet, domain: string, descriptors: number): void {
+function noteUnmatched(unmet: MutableUnmet, domain: string, descriptors: number): void {
   unmet.unmatched ??= new Map();
   unmet.unmatched.set(domain, (unmet.unmatched.get(domain) ?? 0) + descriptors);
 }

@@ -16,8 +16,8 @@ export function withValueLimit(
   const { budget, limitsFrom: rule } = match.limit;
   if (budget !== undefined) return withLimitsOfEntries(match, budget, limits, secrets);
   if (rule === undefined) return match;
-  const said = limits.limitOf(rule, fieldOf(rule, match.entries, secrets));
-  return said === undefined ? match : { ...match, limit: rule.limitFor(said) };
+  const valueLimit = limits.limitOf(rule, fieldOf(rule, match.entries, secrets));
+  return valueLimit === undefined ? match : { ...match, limit: rule.limitFor(valueLimit) };
 }
 
 /** As above, for a rule with several limits: those that the value's limit lifts do not apply. */
@@ -30,9 +30,9 @@ function withLimitsOfEntries(
   const own = chosen.map((one) => {
     const rule = one?.limitsFrom;
     if (rule === undefined) return one;
-    const said = limits.limitOf(rule, fieldOf(rule, match.entries, secrets));
-    if (said === undefined) return one;
-    return said === 'unlimited' ? undefined : rule.limitFor(said);
+    const valueLimit = limits.limitOf(rule, fieldOf(rule, match.entries, secrets));
+    if (valueLimit === undefined) return one;
+    return valueLimit === 'unlimited' ? undefined : rule.limitFor(valueLimit);
   });
   if (own.every((one, at) => one === chosen[at])) return match;
   const limit = withEntries(own);

@@ -183,17 +183,23 @@ const MAX_KEPT_LIMITS = 256;
 /** The limit of a rule with `limits_from`. */
 function withLimitsFrom(plain: RuleLimit, { limiterOf, ...source }: LimitsFromSource): RuleLimit {
   const kept = new Map<ValueLimit, RuleLimit>();
-  const make = (said: ValueLimit): RuleLimit => {
-    if (said === 'unlimited') return { ...plain, unlimited: true, ofRule: own };
-    const current = { ...plain.current, requestsPerUnit: said };
-    return { ...plain, requestsPerUnit: said, current, limiter: limiterOf(said), ofRule: own };
+  const make = (valueLimit: ValueLimit): RuleLimit => {
+    if (valueLimit === 'unlimited') return { ...plain, unlimited: true, ofRule: own };
+    const current = { ...plain.current, requestsPerUnit: valueLimit };
+    return {
+      ...plain,
+      requestsPerUnit: valueLimit,
+      current,
+      limiter: limiterOf(valueLimit),
+      ofRule: own,
+    };
   };
-  const limitFor = (said: ValueLimit): RuleLimit => {
-    const known = kept.get(said);
+  const limitFor = (valueLimit: ValueLimit): RuleLimit => {
+    const known = kept.get(valueLimit);
     if (known !== undefined) return known;
     if (kept.size === MAX_KEPT_LIMITS) kept.clear();
-    const made = make(said);
-    kept.set(said, made);
+    const made = make(valueLimit);
+    kept.set(valueLimit, made);
     return made;
   };
   const { key, refreshMs, isPerSecond, maxLimit } = source;

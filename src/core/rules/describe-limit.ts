@@ -54,8 +54,8 @@ function countedUnit({ unit, count }: UnitCount): string {
 
 /** Whether a limit is only hits per unit, as in every rule file of today. */
 export function isPlain({ limiter, windowAt, limitsFrom, budget }: RuleLimit): boolean {
-  const isSaid = windowAt !== undefined || limitsFrom !== undefined || budget !== undefined;
-  return !isSaid && limiter.kind.words.ofLimiter(limiter).length === 0;
+  const hasMore = windowAt !== undefined || limitsFrom !== undefined || budget !== undefined;
+  return !hasMore && limiter.kind.words.ofLimiter(limiter).length === 0;
 }
 
 /** A limit in words: `600 per 5 minutes, bursts of 20`. */

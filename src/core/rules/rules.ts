@@ -87,7 +87,7 @@ export interface LimitsFromRule extends LimitsFromDefinition {
   /** The field to read; undefined: the value of the last entry. */
   readonly field: string | undefined;
   /** The rule's limit with the content of a field in place of `requests_per_unit`. */
-  readonly limitFor: (said: ValueLimit) => RuleLimit;
+  readonly limitFor: (valueLimit: ValueLimit) => RuleLimit;
 }
 
 /** One descriptor entry of the rules: its limit and its children. */

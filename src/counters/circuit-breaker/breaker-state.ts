@@ -11,9 +11,9 @@ export interface BreakerOptions {
   /** Wait before the first probe; doubled after each failed probe. */
   readonly firstWaitMs: number;
   /** Maximal wait while probes fail at once, which costs nothing. */
-  readonly mostWaitMs: number;
+  readonly maxWaitMs: number;
   /** Maximal wait while probes time out, each of which keeps its callers waiting. */
-  readonly mostWaitAfterTimeoutMs: number;
+  readonly maxWaitAfterTimeoutMs: number;
 }
 
 export const DEFAULT_BREAKER: BreakerOptions = {
@@ -23,8 +23,8 @@ export const DEFAULT_BREAKER: BreakerOptions = {
   timeoutShare: 0.5,
   overdueMs: 1_000,
   firstWaitMs: 50,
-  mostWaitMs: 250,
-  mostWaitAfterTimeoutMs: 1_000,
+  maxWaitMs: 250,
+  maxWaitAfterTimeoutMs: 1_000,
 };
 
 /** Closed: calls pass. Open: calls fail. Half-open: one call, the probe, passes. */
@@ -144,9 +144,9 @@ function mustOpen(
 function stepProbe(
   { waitMs }: HalfOpenState,
   { kind, atMs }: Outcome,
-  { mostWaitMs, mostWaitAfterTimeoutMs }: BreakerOptions,
+  { maxWaitMs, maxWaitAfterTimeoutMs }: BreakerOptions,
 ): BreakerState {
   if (kind === 'succeeded') return CLOSED;
-  const mostMs = kind === 'timed-out' ? mostWaitAfterTimeoutMs : mostWaitMs;
-  return open(atMs, Math.min(waitMs * 2, mostMs));
+  const maxMs = kind === 'timed-out' ? maxWaitAfterTimeoutMs : maxWaitMs;
+  return open(atMs, Math.min(waitMs * 2, maxMs));
 }

@@ -9,7 +9,7 @@ export const SWEEPS = 4;
 export const IDLE_TIMES = 2;
 
 /** Leases returned per sweep: a store needs a millisecond for them, and other calls wait no longer. */
-export const MOST_RETURNS = 500;
+export const MAX_RETURNS = 500;
 
 /** In windows that end sooner, returned hits would come too late to be useful. */
 const LEAST_SECONDS = 1;
@@ -30,7 +30,7 @@ export function takeIdle(
 ): readonly OwnOperation[] {
   const returns: OwnOperation[] = [];
   table.drop((counter) => {
-    if (returns.length === MOST_RETURNS) return false;
+    if (returns.length === MAX_RETURNS) return false;
     const ask = endIdle(counter, counts, sweep);
     if (ask !== undefined) returns.push(ask);
     return counter.lease === undefined && counter.rate.perSecond(sweep.nowMs) === 0;

@@ -2,7 +2,7 @@
 const CELLS = 262_144;
 
 /** Maximum of a cell. A key with this many hits per second is warm, however many more make a lease worthwhile. */
-const MOST_HITS = 255;
+const MAX_HITS = 255;
 
 /** `_` and the start of a window in Unix seconds, the suffix of keys. */
 const WINDOW_LENGTH = 11;
@@ -23,7 +23,7 @@ export class WarmKeys {
   #startMs = -Infinity;
 
   constructor(leastHits: number) {
-    this.#leastHits = Math.min(leastHits, MOST_HITS);
+    this.#leastHits = Math.min(leastHits, MAX_HITS);
   }
 
   /** Counts hits of a key, and returns whether it is warm. */

@@ -15,7 +15,7 @@ import { LeaseCounts } from './lease-counts';
 import type { LeasePlace } from './lease-table';
 import { Leases, type LeaseOptions, type LeaseReading } from './leases';
 import { settleOwn, type OwnOperation } from './own-operations';
-import { IDLE_TIMES, MOST_RETURNS, SWEEPS, takeIdle } from './return-idle';
+import { IDLE_TIMES, MAX_RETURNS, SWEEPS, takeIdle } from './return-idle';
 import { RoundTrips } from './round-trips';
 import { splitCharges, toSend, withOwn, type RestCharge, type SplitCharges } from './split-charges';
 
@@ -122,7 +122,7 @@ export function withLeases(
     const idle = takeIdle(leases.table, counts, { nowSeconds, nowMs: monotonicMs(), idleMs });
     void sendOwn(idle, { nowSeconds });
     counts.flush();
-    startSweeping(idle.length === MOST_RETURNS ? MORE_RETURNS_MS : sweepMs);
+    startSweeping(idle.length === MAX_RETURNS ? MORE_RETURNS_MS : sweepMs);
   };
   const startSweeping = (afterMs: number): void => {
     if (isSweeping || isClosed || leases.table.size === 0) return;
@@ -139,7 +139,7 @@ export function withLeases(
     do {
       returns = takeIdle(leases.table, counts, all);
       sent.push(sendOwn(returns, all));
-    } while (returns.length === MOST_RETURNS);
+    } while (returns.length === MAX_RETURNS);
     await Promise.all(sent);
   };
 

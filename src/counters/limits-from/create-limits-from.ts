@@ -169,7 +169,7 @@ class Hash {
   }
 
   /** A value that no request uses is dropped after this many rounds. */
-  get #mostIdle(): number {
+  get #maxIdle(): number {
     return Math.ceil(this.#idleMs / this.#roundMs);
   }
 
@@ -194,7 +194,7 @@ class Hash {
     if (nowMs - this.#failedMs < PAUSE_MS) return;
     const isRound = nowMs >= this.#nextRoundMs;
     const unread = this.#known.takeUnread();
-    const values = isRound ? this.#known.beginRound(this.#mostIdle) : unread;
+    const values = isRound ? this.#known.beginRound(this.#maxIdle) : unread;
     if (isRound) this.#nextRoundMs = nowMs + this.#roundMs;
     if (values.length > 0) await this.#readAll(values, isRound, signal);
   }
@@ -253,8 +253,8 @@ class Hash {
   }
 
   #note(value: string, text: string | null, tally: ReadTally): void {
-    const said = text === null ? undefined : parseLimit(text, this.#rule.maxLimit);
-    const before = this.#known.set(value, said === 'invalid' ? undefined : said);
-    tally.note(text, said, before);
+    const limit = text === null ? undefined : parseLimit(text, this.#rule.maxLimit);
+    const before = this.#known.set(value, limit === 'invalid' ? undefined : limit);
+    tally.note(text, limit, before);
   }
 }

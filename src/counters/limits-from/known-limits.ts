@@ -91,11 +91,11 @@ export class KnownLimits {
   }
 
   /** Begins a round: returns the values to read, without those that no request has used for `mostIdle` rounds. */
-  beginRound(mostIdle: number): readonly string[] {
+  beginRound(maxIdle: number): readonly string[] {
     this.#round += 1;
     const values: string[] = [];
     for (const [value, { round }] of this.#known)
-      if (this.#round - round <= mostIdle) values.push(value);
+      if (this.#round - round <= maxIdle) values.push(value);
       else {
         this.#known.delete(value);
         this.#note(-1, -bytesOf(value));

@@ -194,12 +194,12 @@ function find(
   counter: BudgetCounter | undefined,
   budget: Budget,
   moment: Moment,
-  mostLapses: number,
+  maxLapses: number,
   reservation?: Reservation,
 ): Found {
   if (counter === undefined) return { state: unusedBudget(budget, moment), lapses: NONE };
   const { open } = counter;
-  const lapses = open.size === 0 ? NONE : dueOf(open, budget, moment, mostLapses);
+  const lapses = open.size === 0 ? NONE : dueOf(open, budget, moment, maxLapses);
   const stored = underBudget(budget, storedOf(counter), moment);
   const now = advanceBudget(budget, stored, lapses.length === 0 ? NO_LAPSES : lapses, moment);
   if (reservation === undefined) return { state: now, lapses };

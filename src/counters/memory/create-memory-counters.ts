@@ -21,7 +21,7 @@ import {
   createReplyDraft,
   fail,
   holdBackAt,
-  say,
+  setReading,
   toReply,
   type ReplyDraft,
 } from '../../core/batches/reply-draft';
@@ -136,7 +136,7 @@ export function createMemoryCounters(
     const reply = addTo(increment, nowSeconds);
     if (reply === undefined) fail(draft, index, fullError(liveKeys()));
     else if (reply instanceof StoreError) fail(draft, index, reply);
-    else say(draft, index, reply);
+    else setReading(draft, index, reply);
   };
 
   /** The reading of the counter; undefined: no room for a new one. */
@@ -188,7 +188,7 @@ export function createMemoryCounters(
           holdBackAt(draft, index, reading);
         },
         refuse(index, reading) {
-          say(draft, index, reading);
+          setReading(draft, index, reading);
         },
       });
     }

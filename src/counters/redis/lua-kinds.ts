@@ -8,11 +8,11 @@ import { NO_INTEGER } from './store-errors';
 
 /** The head of scripts for kinds. Numbers are written with a format, because newer servers turn large ones into exponents. */
 export const COMMON = `
-local MOST = 9007199254740991
+local MAX_EXACT = 9007199254740991
 local NO_INTEGER = '${NO_INTEGER}'
 local find, format, floor, ceil, max, min = string.find, string.format, math.floor, math.ceil, math.max, math.min
 -- Three times as fast as %.0f; exact where the server's C prints integers of 64 bits.
-local WHOLE = format('%d', MOST) == '9007199254740991' and '%d' or '%.0f'
+local WHOLE = format('%d', MAX_EXACT) == '9007199254740991' and '%d' or '%.0f'
 local noClock
 -- Counters of a wrong clock that were mended.
 local mended = 0

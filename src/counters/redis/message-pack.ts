@@ -46,8 +46,8 @@ function readOddNumber(reader: Reader, type: number): number {
   if (type === 0xcb) return bytes.readDoubleBE(skip(reader, 8));
   if (type === 0xd3) return Number(bytes.readBigInt64BE(skip(reader, 8)));
   if (type >= 0xd0 && type <= 0xd2) {
-    const octets = 1 << (type - 0xd0);
-    return bytes.readIntBE(skip(reader, octets), octets);
+    const size = 1 << (type - 0xd0);
+    return bytes.readIntBE(skip(reader, size), size);
   }
   throw new PackError(
     `unexpected MessagePack type 0x${type.toString(16)} in the script's reply, expected a count, a string or a list`,
@@ -66,17 +66,17 @@ function readText(reader: Reader, length: number): string {
 }
 
 /** A big-endian number of this many bytes. */
-function readUint(reader: Reader, octets: number): number {
-  const start = skip(reader, octets);
+function readUint(reader: Reader, size: number): number {
+  const start = skip(reader, size);
   let value = 0;
   for (let at = start; at < reader.at; at++) value = value * 256 + (reader.bytes[at] as number);
   return value;
 }
 
 /** Skips bytes and returns where they begin. */
-function skip(reader: Reader, octets: number): number {
+function skip(reader: Reader, size: number): number {
   const start = reader.at;
-  reader.at += octets;
+  reader.at += size;
   if (reader.at > reader.bytes.length) throw new PackError("the script's reply is cut off");
   return start;
 }

@@ -41,7 +41,7 @@ export interface OperationsCall {
 export function encodeOperationsCall(call: OperationsCall): ScriptArguments {
   const { increments, groupEnds, isDeclaringKeys, nowMicros } = call;
   const { length } = increments;
-  const orders = new OrderSheet();
+  const orders = new OrderList();
   let places = '';
   let count = length * 2 + (isDeclaringKeys ? 3 : 4) + (groupEnds?.length ?? 0);
   for (const increment of increments) {
@@ -61,7 +61,7 @@ export function encodeOperationsCall(call: OperationsCall): ScriptArguments {
 const FIELDS_OF_ORDER = 8;
 
 /** The orders of a call: how keys count, and their charges. Nearly all keys of a batch share few of them. */
-class OrderSheet {
+class OrderList {
   text = '';
   count = 0;
   #last: ScriptIncrement | undefined;

@@ -35,7 +35,7 @@ export function encodeArguments(
 }
 
 function encodeWith(
-  octetsOf: (key: string) => number,
+  bytesOf: (key: string) => number,
   increments: readonly Increment[],
   groupEnds: readonly number[] | undefined,
   isDeclaringKeys: boolean,
@@ -43,7 +43,7 @@ function encodeWith(
   const { length } = increments;
   let text = isDeclaringKeys ? '' : '$1\r\n0\r\n';
   text += `$${String(String(length).length)}\r\n${String(length)}`;
-  for (const { key } of increments) text += headOf(octetsOf(key)) + key;
+  for (const { key } of increments) text += headOf(bytesOf(key)) + key;
   text += '\r\n';
   let count = length + (isDeclaringKeys ? 1 : 2);
   if (groupEnds === undefined)
@@ -86,9 +86,9 @@ const oneHits = new Array<string | undefined>(REMEMBERED).fill(undefined);
 const oneHitTtls = new Float64Array(REMEMBERED);
 
 /** The RESP bytes before a bulk string, including the end of the previous one. */
-export function headOf(octets: number): string {
-  if (octets >= REMEMBERED) return `\r\n$${String(octets)}\r\n`;
-  return (heads[octets] ??= `\r\n$${String(octets)}\r\n`);
+export function headOf(byteLength: number): string {
+  if (byteLength >= REMEMBERED) return `\r\n$${String(byteLength)}\r\n`;
+  return (heads[byteLength] ??= `\r\n$${String(byteLength)}\r\n`);
 }
 
 /** One hit and a time to live: most increments. The last time to live of each slot is cached. */

@@ -37,11 +37,11 @@ export interface Settling {
 export function settleCount(
   { key, hits, ttlSeconds }: Increment,
   index: number,
-  said: number,
+  answer: number,
   { followUp: { lifts, rests, recreated }, expired }: Settling,
 ): number {
   const lifted = lifts.get(key)?.what ?? 0;
-  const count = said + lifted;
+  const count = answer + lifted;
   const sent = atOnce(hits);
   if (count === Number(sent) && !expired.has(key)) recreated.set(key, { what: ttlSeconds, index });
   if (count < 0) {

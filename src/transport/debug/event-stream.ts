@@ -31,7 +31,7 @@ export const EVENT_STREAM_OPTIONS: EventStreamOptions = {
 interface Listener {
   readonly response: ServerResponse;
   /** The rules were sent. */
-  isTold: boolean;
+  isBaseSent: boolean;
   version: unknown;
   missed: number;
 }
@@ -58,14 +58,14 @@ export function createEventStream(
       base = { version, event };
     }
     listener.version = base.version;
-    listener.isTold = true;
+    listener.isBaseSent = true;
     tell(listener, base.event);
   }
   function* tellAll(): Steps<void> {
     const event = yield* toEvent('figures', source.next(), 2);
     for (const listener of listeners) {
       yield;
-      if (!listener.isTold) continue;
+      if (!listener.isBaseSent) continue;
       if (listener.response.writableNeedDrain) {
         listener.missed += 1;
         if (listener.missed >= patience) listener.response.destroy();
@@ -99,7 +99,7 @@ export function createEventStream(
       source.start();
       ticking = setInterval(tick, intervalMs);
     }
-    const listener: Listener = { response, isTold: false, version: undefined, missed: 0 };
+    const listener: Listener = { response, isBaseSent: false, version: undefined, missed: 0 };
     listeners.add(listener);
     response.once('close', () => {
       leave(listener);

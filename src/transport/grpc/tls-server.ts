@@ -83,8 +83,8 @@ export function handshakeReason(
   { code, reason, message }: OpenSslError,
   authorizationError?: string,
 ): string {
-  const said = authorizationError ?? reason ?? message;
-  const words = CAUSES.find(([pattern]) => pattern.test(said))?.[1];
+  const text = authorizationError ?? reason ?? message;
+  const words = CAUSES.find(([pattern]) => pattern.test(text))?.[1];
   if (words === undefined) return `the TLS handshake failed (${code ?? 'unknown'})`;
   return authorizationError === undefined ? words : `${words} (${authorizationError})`;
 }

@@ -198,7 +198,7 @@ function assemble(
 /** Reports the connections of the stores to the owner whenever one changes, and each second when there is another reason. */
 function storeReports(store: CounterStore, send: Send) {
   const connected = new Map<string, boolean>();
-  let told = '';
+  let lastSent = '';
   const reasons = () => ({
     whyAway: store.whyAway(),
     misplaced: store.misplaced?.() ?? new Map<string, string>(),
@@ -207,7 +207,7 @@ function storeReports(store: CounterStore, send: Send) {
     JSON.stringify([whyAway, ...misplaced]);
   const tell = (): void => {
     const now = reasons();
-    told = toText(now);
+    lastSent = toText(now);
     void send({ kind: 'store', state: { connected, ...now } });
   };
   return merge(
@@ -221,7 +221,7 @@ function storeReports(store: CounterStore, send: Send) {
     ),
     timer(REPORT_MS, REPORT_MS).pipe(
       tap(() => {
-        if (toText(reasons()) !== told) tell();
+        if (toText(reasons()) !== lastSent) tell();
       }),
     ),
   );

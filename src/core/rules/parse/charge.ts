@@ -3,7 +3,7 @@ import type { RuleFields } from './rule-fields';
 import { whyNotTogether, type StoreAbilities } from './store-abilities';
 
 /** `charge` in the files of one domain. */
-export interface ChargeSaid {
+export interface ChargeField {
   readonly charge: 'together' | 'apart';
   readonly file: string;
   readonly at: Place;
@@ -15,7 +15,7 @@ export function readCharge(
   {
     charges,
     abilities,
-  }: { readonly charges: ChargeSaid[]; readonly abilities: StoreAbilities | undefined },
+  }: { readonly charges: ChargeField[]; readonly abilities: StoreAbilities | undefined },
 ): void {
   const node = fields.get('charge');
   const charge = fields.oneOf('charge', ['together', 'apart'], 'bad-charge');

@@ -1,7 +1,7 @@
 import { ON_STORE_ERROR, type OnStoreError, type RuleDefinition } from '../definition';
-import type { ChargeSaid } from './charge';
+import type { ChargeField } from './charge';
 import { refuseEmpty } from './limit';
-import { checkLeased, type LeasedSaid } from './leased';
+import { checkLeased, type LeasedField } from './leased';
 import { readLimits } from './limits';
 import { MAX_DEPTH, quote, type Located } from '../../../fields/located';
 import { readMetadata } from './metadata';
@@ -26,8 +26,8 @@ export interface DomainDraft {
   /** The store that will count by the rules; undefined: one that can do everything. */
   readonly abilities: StoreAbilities | undefined;
   /** One for each file that has it. */
-  readonly charges: ChargeSaid[];
-  readonly leases: LeasedSaid[];
+  readonly charges: ChargeField[];
+  readonly leases: LeasedField[];
 }
 
 /** Adds all descriptors below a map to the domain. */

@@ -8,7 +8,7 @@ import type { RuleFields } from './rule-fields';
 import type { StoreAbilities } from './store-abilities';
 
 /** `leased: true` in a domain that may yet turn out to be charged together. */
-export interface LeasedSaid {
+export interface LeasedField {
   readonly at: Place;
   readonly report: Report;
 }
@@ -17,7 +17,7 @@ export interface LeasedSaid {
 export function checkLeased(
   fields: RuleFields<'descriptor'>,
   rule: Pick<RuleDefinition, 'limit' | 'budget'>,
-  { abilities, leases }: { readonly abilities: StoreAbilities | undefined; leases: LeasedSaid[] },
+  { abilities, leases }: { readonly abilities: StoreAbilities | undefined; leases: LeasedField[] },
 ): void {
   const { report } = fields;
   const other = otherOf(fields, rule, abilities);
@@ -28,7 +28,7 @@ export function checkLeased(
 }
 
 /** Reports the noted ones of a domain that is charged together, once it is read completely. */
-export function refuseLeasedTogether(leases: readonly LeasedSaid[]): void {
+export function refuseLeasedTogether(leases: readonly LeasedField[]): void {
   for (const { at, report } of leases) refuse(at, 'charge: together', report);
 }
 

@@ -27,9 +27,9 @@ export function checkTogether(
 /** Reports fields without effect beside an unlimited rule. */
 export function refuseBesideUnlimited(fields: RuleFields<'descriptor'>): void {
   for (const name of ['reserve', 'block'] as const) {
-    const isSaid = name === 'block' ? fields.has(name) : fields.get(name) !== undefined;
+    const isGiven = name === 'block' ? fields.has(name) : fields.get(name) !== undefined;
     const message = `${name} cannot be combined with unlimited: true; expected one or the other`;
-    if (isSaid) fields.error(name, 'algorithm-beside-unlimited', message);
+    if (isGiven) fields.error(name, 'algorithm-beside-unlimited', message);
   }
 }
 

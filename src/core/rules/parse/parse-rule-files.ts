@@ -120,8 +120,8 @@ function draftOf(
 
 function createDraft(at: Place, { abilities, secrets }: Reading, { file }: Report): Draft {
   const names = { defined: new Set<string>(), replaced: [] };
-  const said = { charges: [], leases: [] };
-  return { rules: [], top: new Map(), names, abilities, ...said, secrets, file, at };
+  const noted = { charges: [], leases: [] };
+  return { rules: [], top: new Map(), names, abilities, ...noted, secrets, file, at };
 }
 
 function readRoot(root: Located | undefined, report: Report): LocatedMap | undefined {

@@ -12,11 +12,11 @@ import { encodeAscii, integerOf, type ScriptArguments } from '../script-call';
 /** The arguments that `budgetScript` reads. */
 export function encodeBudgetCall(call: OperationsCall): ScriptArguments {
   const { increments, groupEnds = [], nowSeconds, isDeclaringKeys, nowMicros } = call;
-  const sheet = new Sheet(nowSeconds);
+  const limiters = new LimiterList(nowSeconds);
   const values = new Arguments();
   for (const increment of increments) {
     const { limiter, hits, ttlSeconds, reservation } = increment;
-    values.integer(sheet.numberOf(increment));
+    values.integer(limiters.numberOf(increment));
     if (!limiter.kind.isRecord) values.integer(ttlSeconds);
     if (reservation === undefined) continue;
     values.id(reservation.id);
@@ -29,7 +29,7 @@ export function encodeBudgetCall(call: OperationsCall): ScriptArguments {
   const ends = new Arguments();
   ends.integer(groupEnds.length);
   for (const end of groupEnds) ends.integer(end);
-  const parts = [times, ...sheet.parts(), ends, values];
+  const parts = [times, ...limiters.parts(), ends, values];
   const { length } = increments;
   const count = parts.reduce((sum, part) => sum + part.count, length + (head === '' ? 1 : 2));
   const keys = encodeKeys(increments.map(({ key }) => key));
@@ -73,7 +73,7 @@ function idHeadOf(bytes: number): string {
 }
 
 /** The limiters of a call, and the charges to their counters: nearly all of a batch share few of them. */
-class Sheet {
+class LimiterList {
   readonly #known = new Map<Limiter, KnownLimiter>();
   readonly #nowSeconds: number;
   readonly #limiters = new Arguments();

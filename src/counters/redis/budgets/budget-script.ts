@@ -48,7 +48,7 @@ for _, limiter in ipairs(limiters) do
   for _, limit in ipairs(limiter.limits) do
     if not limit.isSlots then
       complete(limit)
-      limit.most = limit.isWindow and MOST or limit.kind.most
+      limit.most = limit.isWindow and MAX_EXACT or limit.kind.most
     end
   end
 end

@@ -58,7 +58,7 @@ local function figuresOf(value, part, form, size)
   return read(form, value, from)
 end
 local function isWhole(figure)
-  return figure >= 0 and figure <= MOST and figure % 1 == 0
+  return figure >= 0 and figure <= MAX_EXACT and figure % 1 == 0
 end
 -- A count below 0 is 0, and mended.
 local function lifted(figure)
@@ -81,7 +81,7 @@ local function lapseInto(limit, a, b, c)
   for d = 1, dues do
     limit.now = floor(dueAt[d] * 1000 / limit.micros)
     local used, previous, elapsed = standBy(limit, a, b, c)
-    if not used then a = MOST + 1 break end
+    if not used then a = MAX_EXACT + 1 break end
     a, b, c = kind.figures(limit, min(used + dueHits[d] * limit.unit, kind.most), previous, elapsed)
     c = c or 0
   end
@@ -92,7 +92,7 @@ local function standWindow(limit, at, used, last)
   if not used or used == 0 or last < limit.ends then used, last = 0, limit.ends end
   if last > limit.latestEnd then last, isMended = limit.ends, true end
   for d = 1, dues do
-    if dueAt[d] >= limit.starts then used = min(used + dueHits[d], MOST) end
+    if dueAt[d] >= limit.starts then used = min(used + dueHits[d], MAX_EXACT) end
   end
   U[at], P[at], E[at] = used, 0, last
 end
@@ -182,7 +182,7 @@ local function findStrays(limiter, name, value)
         last, isEndless = endOfKey(limiter, name), true
       end
       local untilMs = ends_[id] or last
-      if untilMs + SPARE_MS > nowMs and untilMs <= MOST then
+      if untilMs + SPARE_MS > nowMs and untilMs <= MAX_EXACT then
         local stray = byId[id]
         if not stray then
           stray = { id = id, untilMs = untilMs, isEndless = not ends_[id], layout = '', bytes = '' }

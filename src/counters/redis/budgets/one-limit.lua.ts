@@ -22,7 +22,7 @@ const WINDOW: Pieces = {
   absent: 'elapsed = order.ends',
   answered: ['used', 'elapsed'],
   figures: ['used', 'elapsed'],
-  most: 'MOST',
+  most: 'MAX_EXACT',
   needed: `needed = max(needed, nowMs + elapsed * 1000 - processMs + SPARE_MS)
   if more > 0 then needed = max(needed, since + order.longest * 1000 + SPARE_MS) end`,
 };
@@ -71,7 +71,7 @@ function bodyOf(kind: ScriptedKind): string {
   const { kept, advance, absent, answered, figures, most, needed } = piecesOf(kind);
   const { record } = kind.lua;
   const names = kept.join(', ');
-  const isOurs = kept.map((name) => `${name} >= 0 and ${name} <= MOST and ${name} % 1 == 0`);
+  const isOurs = kept.map((name) => `${name} >= 0 and ${name} <= MAX_EXACT and ${name} % 1 == 0`);
   return `function(mode, name, id, hits)
   local found = pcall('HMGET', name, 's', id)
   if found.err then return true, found.err end
@@ -114,7 +114,7 @@ function bodyOf(kind: ScriptedKind): string {
       if runs == 0 then head, nextOne, first, last = 1, 1, due, due
       elseif last > due then return false end
       nextOne, last, more, left = nextOne + 1, due, held + hits, open + 1
-      if more > MOST then more = MOST end
+      if more > MAX_EXACT then more = MAX_EXACT end
     end
   elseif was >= 0 then
     left = open - 1

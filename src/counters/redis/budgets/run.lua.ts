@@ -65,7 +65,7 @@ local function judgeAhead(order, i, hits)
   local name, isOver, isLate = nameOf[i], judge(order, hits), false
   local more, taken = hitsAhead[name] or 0, openAhead[name] or 0
   if not isOver and order.holds and more + taken > 0 then
-    held, open = min(held + more, MOST), open + taken
+    held, open = min(held + more, MAX_EXACT), open + taken
     isLate = judge(order, hits)
   end
   if order.mode == 'r' and was < 0 then openAhead[name] = taken + 1 end

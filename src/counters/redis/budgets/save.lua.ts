@@ -150,7 +150,7 @@ local function saveOpen(limiter, i, isChanged, opens, isEnded)
   if opens then
     local hits = hitsOf[i]
     local at, due = enqueue(limiter)
-    held, open = min(held + hits, MOST), open + 1
+    held, open = min(held + hits, MAX_EXACT), open + 1
     fields[7] = packed('>d', at)
     fields[5], fields[6] = id, packed('<dc8B', hits, fields[7], 0)
     fields[8] = packed('<ddc0', due, hits, id)

@@ -1,4 +1,9 @@
-import { failedReply, holdBackAt, say, type ReplyDraft } from '../../../core/batches/reply-draft';
+import {
+  failedReply,
+  holdBackAt,
+  setReading,
+  type ReplyDraft,
+} from '../../../core/batches/reply-draft';
 import { pick, scatter, type SubBatch } from '../../../core/batches/sub-batch';
 import { settled, StoreError } from '../../../core/errors';
 import type { Reading } from '../../../core/kinds/kind';
@@ -141,7 +146,7 @@ async function holdBackRuns(
   const onLate = (at: number, reading: Reading): void => {
     const index = others.places[at] as number;
     draft.failures?.delete(index);
-    say(draft, index, reading);
+    setReading(draft, index, reading);
     held.add(index);
   };
   for (const [at, reading] of planHoldBack(others, read, undefined, onLate)) {

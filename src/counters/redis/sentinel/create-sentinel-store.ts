@@ -84,10 +84,10 @@ export function createSentinelStore(
   };
   const ask = async (sentinel: Sentinel, signal: AbortSignal): Promise<undefined> => {
     try {
-      const said = await sentinel.query(signal);
+      const view = await sentinel.query(signal);
       if (signal.aborted) return;
       noteAnswer(sentinel);
-      const node = nodes.node(election.vote(sentinel.name, said, monotonicMs()).address);
+      const node = nodes.node(election.vote(sentinel.name, view, monotonicMs()).address);
       if (node === master) return;
       master = node;
       onEvent?.({ kind: 'master-changed', store, master: node.store });

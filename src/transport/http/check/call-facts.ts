@@ -118,10 +118,10 @@ export class CallFacts implements RequestFacts {
   #address(): string | undefined {
     const name = this.#words?.remote_address;
     if (name === undefined) return this.peer === '' ? undefined : this.peer;
-    const said = this.header(name) ?? '';
+    const header = this.header(name) ?? '';
     return name === 'x-real-ip'
-      ? withoutMapping(said)
-      : this.#check.hops.clientOf(this.peer, [said]);
+      ? withoutMapping(header)
+      : this.#check.hops.clientOf(this.peer, [header]);
   }
 }
 

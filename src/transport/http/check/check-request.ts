@@ -42,6 +42,6 @@ const MAX_HITS = 4_294_967_295;
 
 /** A whole number from 1; anything else is 1. */
 function hitsOf(facts: CallFacts, { hitsHeader }: Check): number {
-  const said = hitsHeader === undefined ? '' : (facts.header(hitsHeader) ?? '');
-  return WHOLE.test(said) && Number(said) <= MAX_HITS ? Number(said) : 1;
+  const header = hitsHeader === undefined ? '' : (facts.header(hitsHeader) ?? '');
+  return WHOLE.test(header) && Number(header) <= MAX_HITS ? Number(header) : 1;
 }
