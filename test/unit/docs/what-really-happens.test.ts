@@ -48,7 +48,7 @@ it.each(findings)('finding %s says what it installs, what was seen and when', (n
   const text = read(`findings/${name}`);
   expect(text).toMatch(/^#!\/usr\/bin\/env bash\n# \S/);
   expect(text).toMatch(/^# (?:Packages?|Needs): .*\d/m);
-  expect(text).toMatch(/^# Reading on \d{4}-\d\d-\d\d/m);
+  expect(text).toMatch(/^# Seen on \d{4}-\d\d-\d\d/m);
   expect(text).toMatch(/Exits with 1 when/);
   expect(text).toMatch(/^set -euo pipefail$/m);
   expect(text).toMatch(/^folder=\$\(mktemp -d\)$/m);
