@@ -52,7 +52,10 @@ export function followCheckFiles(
   return followDirectory(
     {
       ...placeOf(path),
-      ...{ maxBytes: MAX_BYTES, pollMs: POLL_MS, settle: SETTLE, loadTimeoutMs: LOAD_TIMEOUT_MS },
+      maxBytes: MAX_BYTES,
+      pollMs: POLL_MS,
+      settle: SETTLE,
+      loadTimeoutMs: LOAD_TIMEOUT_MS,
     },
     { load, clock, warn },
   );

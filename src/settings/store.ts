@@ -147,7 +147,11 @@ export function toStore(reading: StoreReading, shared: SharedReading) {
   const url = parseRedisUrl(values.url ?? '');
   return {
     ...toPlace(reading),
-    ...{ timeoutMs, pipelineWindowMs, clusterPipelineParallelism, scripts, cacheInvalidation },
+    timeoutMs,
+    pipelineWindowMs,
+    clusterPipelineParallelism,
+    scripts,
+    cacheInvalidation,
     tls: toTls(reading, shared),
     auth: toAuth(reading, ['auth', 'authFile']) ?? url?.auth,
     sentinelAuth: toAuth(reading, ['sentinelAuth', 'sentinelAuthFile']),

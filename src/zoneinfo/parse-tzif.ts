@@ -43,8 +43,12 @@ function readHeader(view: DataView, at: number) {
   const digit = view.getUint8(at + 4);
   const count = (index: number) => view.getUint32(at + 20 + 4 * index);
   const counts: Counts = {
-    ...{ universal: count(0), standard: count(1), leaps: count(2) },
-    ...{ times: count(3), types: count(4), letters: count(5) },
+    universal: count(0),
+    standard: count(1),
+    leaps: count(2),
+    times: count(3),
+    types: count(4),
+    letters: count(5),
   };
   return { version: digit === 0 ? 1 : digit - 48, counts };
 }

@@ -62,8 +62,12 @@ export function createTransports(settings: Settings, deps: TransportsDeps) {
   );
   const http = createHttpTransport(
     {
-      ...{ health, components, notCounted: deps.notCounted, advice: deps.advice },
-      ...{ statistics: registry, tracer },
+      health,
+      components,
+      notCounted: deps.notCounted,
+      advice: deps.advice,
+      statistics: registry,
+      tracer,
       check: settings.check.config === undefined ? undefined : toCheckDeps(settings, deps),
     },
     { ...servers.http, bounds, limits },

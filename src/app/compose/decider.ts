@@ -87,7 +87,10 @@ export function createDecider(settings: Settings, deps: DeciderDeps, ports: Owne
   const live = createLiveView({ ...deps, rules }, toDecisionOptions(settings));
   const notCounted = createNotCounted(settings.health, ports.health, store);
   const transports = createTransports(settings, {
-    ...{ ...deps, ...ports, tracer, notCounted },
+    ...deps,
+    ...ports,
+    tracer,
+    notCounted,
     advice: store.misplaced,
   });
   // Without statistics: those are for BACKEND_TYPE=memory only.
@@ -105,7 +108,8 @@ export function createDecider(settings: Settings, deps: DeciderDeps, ports: Owne
     : undefined;
   const decisions = createDecisionsActor(transports.requests$, settings, {
     ...deps,
-    ...{ rules, whyNoRules },
+    rules,
+    whyNoRules,
     counters: store.counters,
     localCounters,
     tracer,

@@ -81,7 +81,10 @@ export function createOwner(
   const { checks } = checking;
   const keys = openKeyCheck(settings, { ...deps, rules, statistics: registry });
   const timeZones = watchTimeZones({
-    ...{ rules, statistics: registry, outages, logger },
+    rules,
+    statistics: registry,
+    outages,
+    logger,
     keyPrefix: settings.decisions.cacheKeyPrefix,
     noteVersions: operatorStore?.noteVersions,
     connected$: operatorStore?.connected$ ?? EMPTY,
@@ -105,26 +108,49 @@ export function createOwner(
     limits,
   });
   const troubles = createTroubles({
-    ...{ ...deps, rules: loading, health },
+    ...deps,
+    rules: loading,
+    health,
     openOutages: () => [...outages.open(), ...(deps.outagesOfWorkers?.() ?? [])],
   });
   const { tls } = settings.servers.grpc;
   const certificates = tls && createCertificates(tls, { statistics: registry, logger });
   const { status, components } = health;
   const deciders = startDeciders({
-    ...{ rules, whyNoRules, checks, isRead, health: status, components, certificates, limits },
+    rules,
+    whyNoRules,
+    checks,
+    isRead,
+    health: status,
+    components,
+    certificates,
+    limits,
   });
   const { live } = deciders;
   const { api: adminApi } = settings.admin;
   const debug = createDebugPort(settings, {
-    ...{ ...deps, limits, rules, rulesVersion },
+    ...deps,
+    limits,
+    rules,
+    rulesVersion,
     workerProfiles: deciders.profiles,
     live: createLiveSource({
-      ...{ live, health, store, troubles, clock, rulesVersion, adminApi },
+      live,
+      health,
+      store,
+      troubles,
+      clock,
+      rulesVersion,
+      adminApi,
       timeZoneData: () => timeZoneDataText(rules.current),
     }),
     admin: createAdmin(settings, {
-      ...{ ...deps, rules, whyNoRules, rulesVersion, live, workerCount },
+      ...deps,
+      rules,
+      whyNoRules,
+      rulesVersion,
+      live,
+      workerCount,
       lastLoad: loading.lastLoad,
       store: operatorStore && {
         ...operatorStore,

@@ -109,7 +109,9 @@ export function createPool(deps: PoolDeps, options: NodeOptions) {
   });
   const open = async (attemptMs: number, signal: AbortSignal): Promise<RedisConnection> => {
     const connection = await openConnection(connectionDeps, {
-      ...{ ...options, attemptMs, signal },
+      ...options,
+      attemptMs,
+      signal,
       // Some calls may be right: a restart of the connection does not fail those that have worked so far.
       takesNodeOfCluster: wasConnected,
     }).catch((error: unknown) => {

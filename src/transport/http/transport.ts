@@ -79,7 +79,10 @@ export function createHttpTransport(
     check &&
     createCheckEndpoint({
       ...check,
-      ...{ ask: pendingRequests.ask, statistics, tracer, maxValueBytes: bounds.maxValueBytes },
+      ask: pendingRequests.ask,
+      statistics,
+      tracer,
+      maxValueBytes: bounds.maxValueBytes,
       isOverloaded: () => limits.budget.isSpent,
     });
   const listener = createHttpListener(

@@ -18,7 +18,9 @@ export function createPoolLive(gauges: Pick<MergedGauges, 'of'>) {
   };
   const figuresOfAll = () => [...latest.values()].map(({ figures }) => figures);
   const figuresOf = ({ worker, state, restarts }: Slot): WorkerFigures => ({
-    ...{ worker, isUp: state === 'up', restarts },
+    worker,
+    isUp: state === 'up',
+    restarts,
     requests: latest.get(worker)?.figures.requests ?? 0,
     busy: gauges.of(worker, BUSY),
   });

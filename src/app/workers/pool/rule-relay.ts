@@ -149,7 +149,10 @@ function refused({
   durationMs,
 }: LoadedRules<Rules>): LoadResult<Rules> {
   const died: RuleProblem = {
-    ...{ severity: 'error', class: 'load-failed', file: '', at: WHOLE },
+    severity: 'error',
+    class: 'load-failed',
+    file: '',
+    at: WHOLE,
     message: 'workers crashed after loading these rules',
   };
   return {

@@ -97,7 +97,8 @@ export function counterEndpoints(
       open: options['open'] === true,
       dryRun: options['dryRun'] === true,
       force: options['force'] === true,
-      ...{ peer, tokenId },
+      peer,
+      tokenId,
     };
     const answer = yield* until(admin.change(request, asked));
     if (answer !== 'not_published') return asked.dryRun ? toAnswer(answer) : toChanged(answer);
