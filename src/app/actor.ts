@@ -1,10 +1,10 @@
 import { lastValueFrom, merge, tap, type Observable } from 'rxjs';
 
-/** A part of a service that runs by itself. Each offers a small port beside these: how the others ask it. */
+/** A part of a service with a life of its own. Each also offers a small port for the others. */
 export interface Actor {
-  /** All that it does. Completes after `close`, errors when it gave up. */
+  /** Its work. Completes after `close`, errors when it gave up. */
   readonly run$: Observable<unknown>;
-  /** Refuses the new, answers the old, completes `run$`. */
+  /** Refuses new questions, answers pending ones, completes `run$`. */
   readonly close: () => unknown;
 }
 

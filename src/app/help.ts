@@ -10,7 +10,7 @@ export function helpText(): string {
   return `${USAGE}\n\n${settingsHelp('ratelimit')}`;
 }
 
-/** Of all commands of this service; `identity` prints its own. */
+/** For all commands of this service; `identity` prints its own. */
 export function completions(): string {
   const helps = {
     ratelimit: USAGE,

@@ -2,10 +2,10 @@ import { map } from 'rxjs';
 import { createOutages, type OutageReport } from '../../streams';
 import type { LogFields, Logger } from '../platform/logger/logger';
 
-/** The lines about one thing that can fail and recover. */
+/** The log lines of something that can fail and recover. */
 export interface OutageLines {
   readonly level: 'warn' | 'error';
-  /** At the first failure, and once a minute while there are more. */
+  /** At the first failure, and once a minute while failures continue. */
   readonly failing: string;
   /** Instead for each failure: the caller reports them once a second at most. */
   readonly isEachLogged?: boolean;
@@ -18,9 +18,9 @@ export interface OutageLogDeps {
 }
 
 const EVERY_MS = 60_000;
-/** A reason that changes is logged at once, and no more often than this. */
+/** A changed reason is logged at once, but no more often than this. */
 const CHANGE_MS = 5_000;
-/** Longer than the wait between two attempts to connect: what comes and goes is one outage. */
+/** Longer than the wait between two attempts to connect: a flapping connection is one outage. */
 const QUIET_MS = 2_000;
 const MAX_OPEN = 256;
 
@@ -29,9 +29,15 @@ export interface OutageFailure {
   readonly fields: LogFields;
 }
 
-/** Logs outages: the first failure at once, then each new reason, and once a minute how many there were, then the end. */
+/** Logs outages: the first failure at once, then each new reason, and once a minute the number of failures, then the end. */
 export function createOutageLog({ logger, monotonicMs }: OutageLogDeps) {
-  const { failed, worked, gone, reports$, close } = createOutages<OutageFailure>(
+  const {
+    failed,
+    succeeded: worked,
+    removed: gone,
+    reports$,
+    close,
+  } = createOutages<OutageFailure>(
     {
       everyMs: EVERY_MS,
       changeMs: CHANGE_MS,
@@ -51,23 +57,23 @@ export function createOutageLog({ logger, monotonicMs }: OutageLogDeps) {
     }),
   );
   return {
-    /** Something of this name failed, so many times (default 1). */
+    /** Reports failures of this name, `times` of them (default 1). */
     failed(name: string, lines: OutageLines, fields: LogFields, times = 1) {
       openOutages.failed(name, { lines, fields });
       if (lines.isEachLogged === true) logger[lines.level](lines.failing, fields);
       failed(name, { lines, fields }, times);
     },
-    /** Something of this name worked. Costs nothing while it has not failed. */
-    worked(name: string) {
-      openOutages.worked(name);
+    /** Reports a success of this name. Costs nothing while it has not failed. */
+    succeeded(name: string) {
+      openOutages.succeeded(name);
       worked(name);
     },
-    /** There is nothing of this name any more. Answers whether that ended an outage. */
-    gone(name: string) {
+    /** The name does not exist any more. Returns whether that ended an outage. */
+    removed(name: string) {
       gone(name);
-      return openOutages.gone(name);
+      return openOutages.removed(name);
     },
-    /** The outages of now. */
+    /** The current outages. */
     open: openOutages.list,
     /** Writes the lines. Subscribe before the first failure; completes after `close`. */
     run$,
@@ -77,7 +83,7 @@ export function createOutageLog({ logger, monotonicMs }: OutageLogDeps) {
 
 export type OutageLog = ReturnType<typeof createOutageLog>;
 
-/** Reasons that differ only in numbers (a port, a time-out that grows) are the same. */
+/** Reasons that differ only in numbers (a port, a growing time-out) are the same. */
 function isSameFailure(a: OutageFailure, b: OutageFailure): boolean {
   return a.lines.failing === b.lines.failing && reasonOf(a) === reasonOf(b);
 }
@@ -101,31 +107,31 @@ function logReport(
 
 export interface OpenOutage<Reason> {
   readonly name: string;
-  /** Of its latest failure. */
+  /** The reason of its latest failure. */
   readonly reason: Reason;
   readonly lastedMs: number;
 }
 
 export interface OpenOutagesOptions {
-  /** A failure this soon after a success continues the outage before it. */
+  /** A failure this soon after a success continues the previous outage. */
   readonly quietMs: number;
-  /** When there is one more, the oldest is dropped. */
+  /** One more evicts the oldest. */
   readonly maxOpen: number;
 }
 
 interface Followed<Reason> {
   reason: Reason;
   readonly sinceMs: number;
-  workedMs: number | undefined;
+  succeededMs: number | undefined;
 }
 
-/** The outages of now, for a page: each name from its first failure until it has worked for `quietMs`. */
+/** The current outages, for a page: each name from its first failure until it has succeeded for `quietMs`. */
 export function createOpenOutages<Reason>(
   monotonicMs: () => number,
   { quietMs, maxOpen }: OpenOutagesOptions,
 ) {
   const followed = new Map<string, Followed<Reason>>();
-  const isOver = ({ workedMs }: Followed<Reason>): boolean =>
+  const isOver = ({ succeededMs: workedMs }: Followed<Reason>): boolean =>
     workedMs !== undefined && monotonicMs() - workedMs >= quietMs;
 
   return {
@@ -133,21 +139,21 @@ export function createOpenOutages<Reason>(
       const known = followed.get(name);
       if (known !== undefined && !isOver(known)) {
         known.reason = reason;
-        known.workedMs = undefined;
+        known.succeededMs = undefined;
         return;
       }
       followed.delete(name);
       const [oldest] = followed.keys();
       if (oldest !== undefined && followed.size >= maxOpen) followed.delete(oldest);
-      followed.set(name, { reason, sinceMs: monotonicMs(), workedMs: undefined });
+      followed.set(name, { reason, sinceMs: monotonicMs(), succeededMs: undefined });
     },
-    worked(name: string) {
+    succeeded(name: string) {
       if (followed.size === 0) return;
       const known = followed.get(name);
-      if (known !== undefined) known.workedMs ??= monotonicMs();
+      if (known !== undefined) known.succeededMs ??= monotonicMs();
     },
-    /** Answers whether it was one of them. */
-    gone: (name: string) => followed.delete(name),
+    /** Returns whether it was one of them. */
+    removed: (name: string) => followed.delete(name),
     list: (): readonly OpenOutage<Reason>[] => {
       for (const [name, one] of followed) if (isOver(one)) followed.delete(name);
       const nowMs = monotonicMs();

@@ -18,7 +18,7 @@ import type * as RunOwner from './workers/pool/run-owner';
 import type * as StartWorkers from './workers/pool/start-workers';
 import type * as RunWorker from './workers/worker/run-worker';
 
-/** What a process can be: the only one, the owner of several workers, one of these, or one that explains itself. */
+/** The roles of a process: the only one, the owner of several workers, one of these, or one that explains itself. */
 const lazyRoles = {
   help: () => require('./help') as typeof Help,
   alone: () => require('./run-alone') as typeof RunAlone,
@@ -27,12 +27,12 @@ const lazyRoles = {
   worker: () => require('./workers/worker/run-worker') as typeof RunWorker,
 };
 
-/** How long a stop may take besides DRAIN_DELAY before the process ends without it: less than Kubernetes' usual 30 s. */
+/** Time limit of a stop besides DRAIN_DELAY: less than Kubernetes' usual 30 s. */
 const STOP_WITHIN_MS = 25_000;
 
 /**
- * The service from its command line to its exit code: 0 after a stop, 2 after a wrong argument, 1 after anything else. `given` is the
- * environment as the operator wrote it.
+ * The service from its command line to its exit code: 0 after a stop, 2 after a wrong argument, 1 after anything else. `given` is
+ * the environment as the operator wrote it.
  */
 export async function runService(
   process: NodeJS.Process,
@@ -86,7 +86,7 @@ async function serveAll(process: NodeJS.Process, warning: string | undefined): P
       : lazyRoles.owner().assembleOwner(start, workers),
   );
   const addresses = await app.listen();
-  // A warning, as the first lines of the log, so that it is there at the default level.
+  // A warning, like the first lines of the log, so that it is logged at the default level.
   for (const [name, address] of Object.entries({
     gRPC: addresses.grpc,
     HTTP: addresses.http,
@@ -100,5 +100,5 @@ async function serveAll(process: NodeJS.Process, warning: string | undefined): P
   }
 }
 
-/** How long the banner waits for rules from which to make lines to try. */
+/** How long the banner waits for rules to take examples from. */
 const BANNER_WAIT_MS = 5_000;

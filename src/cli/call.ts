@@ -12,7 +12,7 @@ import { readPemNow } from '../platform/tls-files';
 import type { ClientOptions, Descriptor, TlsOptions } from './options';
 import type { RawResponse } from './response';
 
-/** Asks once. Rejects with an error whose message says what happened and what to do next. */
+/** Sends one request. Rejects with an error whose message says what happened and what to do next. */
 export function shouldRateLimit(options: ClientOptions): Promise<RawResponse> {
   const { dialString, domain, descriptors, hitsAddend, timeoutMs, tls } = options;
   const method = loadShouldRateLimit();
@@ -37,7 +37,7 @@ export function shouldRateLimit(options: ClientOptions): Promise<RawResponse> {
   });
 }
 
-/** As the protocol has it: hits of its own are a google.protobuf.UInt64Value. */
+/** In the form of the protocol: own hits are a google.protobuf.UInt64Value. */
 function toRequested({ entries, hits }: Descriptor): object {
   if (hits === undefined) return { entries };
   return { entries, hitsAddend: { value: Math.abs(hits) }, isNegativeHits: hits < 0 };
@@ -86,17 +86,17 @@ function explain(
   return new Error(`the service at ${dialString} answered ${status[code]}: ${details}`, options);
 }
 
-/** What Node says of an answer that is not HTTP/2, such as that of an HTTP/1.1 port. */
+/** Node's error for an answer that is not HTTP/2, such as that of an HTTP/1.1 port. */
 const NOT_HTTP2 = 'Protocol error';
 
-/** The status of an HTTP/2 answer that is not of gRPC, where the library says it; undefined for an answer of gRPC. */
+/** The status of an HTTP/2 answer that is not gRPC, where the library reports it; undefined for an answer of gRPC. */
 function foreignAnswer(details: string, contentType: string | undefined): string | undefined {
   const [, httpStatus] = /^Received HTTP status code (\d+)$/.exec(details) ?? [];
   if (httpStatus !== undefined) return ` (HTTP status ${httpStatus})`;
   return contentType?.startsWith('application/grpc') === false ? '' : undefined;
 }
 
-/** The library's words for a connection that did not come about; an answer has others. */
+/** The library's reason for a failed connection; an answer has other words. */
 function unreachableReason(details: string): string | undefined {
   if (details.startsWith('Name resolution failed')) return toReason({ message: details });
   const [, reason] =

@@ -7,7 +7,10 @@ const HINTS: ReadonlyMap<number, string> = new Map([
   [404, '; the service must not run with ADMIN_API=off'],
 ]);
 
-/** Asks the debug port what would be answered and why; the text for a person, or JSON. Rejects with what happened and what to do next. */
+/**
+ * Fetches from the debug port the answer that a request would get, and why: as text for a person, or as JSON. Rejects with what
+ * happened and what to do next.
+ */
 export async function explain(
   { domain, descriptors, hitsAddend, timeoutMs, json }: ClientOptions,
   { debug, tokenFile }: ExplainOptions,

@@ -1,7 +1,7 @@
 import { UsageError } from '../platform/errors';
 import { type Flag, type FlagValues, helpRows, readArguments, toValues } from '../platform/flags';
 
-/** Other names are those that the reference's client has for TLS. */
+/** The aliases are the reference client's names for TLS. */
 export const FLAGS = {
   dial_string: { value: 'ADDRESS', about: 'address of the service', default: 'localhost:8081' },
   domain: { value: 'DOMAIN', about: 'domain of the limits' },
@@ -40,7 +40,7 @@ export const FLAGS = {
   help: { about: 'print this help', aliases: ['h'] },
 } as const satisfies Record<string, Flag>;
 
-/** Reads flags; one without a value may be given one (`-json=false`). All are kept in order, also those given twice. */
+/** Reads flags; one without a value may be given one (`-json=false`). All are kept in order, also repeated ones. */
 export function readFlags(args: readonly string[]): FlagValues {
   const read = readArguments(args, FLAGS);
   for (const { written, name, flag, value } of read) {

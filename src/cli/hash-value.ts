@@ -27,7 +27,7 @@ export type HashCommand =
   | { readonly kind: 'help' }
   | { readonly kind: 'mistake'; readonly message: string };
 
-/** `ratelimit-hash-value` from its arguments; `nowSeconds` chooses the key. */
+/** `ratelimit-hash-value` from its arguments; `nowSeconds` selects the key. */
 export function readHashCommand(args: readonly string[], nowSeconds: number): HashCommand {
   try {
     const flags = readFlags(args);
@@ -40,7 +40,7 @@ export function readHashCommand(args: readonly string[], nowSeconds: number): Ha
 
 function readFlags(args: readonly string[]): FlagValues {
   const read = readArguments(args, FLAGS);
-  // Not printed: it may be a value that should have come by the standard input.
+  // Not printed: it may be a value that should have come by standard input.
   if (
     read.some(
       ({ flag, value }) => flag === undefined || (flag.value === undefined && value !== undefined),

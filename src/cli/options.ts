@@ -2,10 +2,10 @@ import { UsageError } from '../platform/errors';
 import type { FlagValues } from '../platform/flags';
 import { FLAGS, readFlags } from './flags';
 
-/** A descriptor as the protocol's JSON names it. */
+/** A descriptor with the names of the protocol's JSON. */
 export interface Descriptor {
   readonly entries: readonly { readonly key: string; readonly value: string }[];
-  /** Of its own, negative gives back; undefined: those of the request. */
+  /** Its own hits, negative: a refund; undefined: those of the request. */
   readonly hits?: number;
 }
 
@@ -13,7 +13,7 @@ export type TlsOptions = NonNullable<ReturnType<typeof parseTls>>;
 
 export type ExplainOptions = NonNullable<ReturnType<typeof parseExplain>>;
 
-/** What the command line asked for. */
+/** The parsed command line. */
 export interface ClientOptions {
   /** `host:port` or `unix:/path`. */
   readonly dialString: string;
@@ -26,15 +26,15 @@ export interface ClientOptions {
   readonly json: boolean;
   /** Undefined: plain text. */
   readonly tls: TlsOptions | undefined;
-  /** Explain, instead of asking for a decision; undefined: ask. */
+  /** Explain instead of requesting a decision; undefined: request one. */
   readonly explain?: ExplainOptions | undefined;
-  /** Flags that were given and do nothing, a line each. */
+  /** Flags without effect, a line each. */
   readonly remarks?: readonly string[];
 }
 
 const MAX_UINT32 = 4_294_967_295;
 
-/** The command line as options; `help` when that is what it asks for. Throws a UsageError. */
+/** The command line as options, or `help`. Throws a UsageError. */
 export function parseOptions(args: readonly string[]): ClientOptions | 'help' {
   const flags = readFlags(args);
   if (isSet(flags, 'help')) return 'help';
@@ -86,7 +86,7 @@ function parseOwnHits(text: string): number {
   throw new UsageError(`-descriptor_hits is ${JSON.stringify(text)}, expected a whole number`);
 }
 
-/** One number is that of all descriptors, several are theirs in order. */
+/** One number applies to all descriptors, several to them in order. */
 function withHits(
   descriptors: readonly Descriptor[],
   hits: readonly number[],
@@ -117,7 +117,7 @@ function parseTls(flags: FlagValues) {
     caCert: last(flags, 'tls_ca_cert'),
     cert: last(flags, 'tls_cert'),
     key: last(flags, 'tls_key'),
-    /** The name that the certificate must bear, when it is not the host that is dialled. */
+    /** The name that the certificate must have, if it differs from the dialled host. */
     serverName: last(flags, 'tls_server_name'),
   };
   if ((tls.cert === undefined) !== (tls.key === undefined)) {
@@ -127,14 +127,14 @@ function parseTls(flags: FlagValues) {
   return isWanted ? tls : undefined;
 }
 
-/** Where the operator API is: `debug` is the `host:port` of the debug port. */
+/** The address of the operator API: `debug` is the `host:port` of the debug port. */
 function parseExplain(flags: FlagValues) {
   if (!isSet(flags, 'explain')) return undefined;
   const debug = parseDebugAddress(last(flags, 'debug') ?? FLAGS.debug.default);
   return { debug, tokenFile: last(flags, 'token_file') };
 }
 
-/** Reads `host:port`, also as the URL that a browser shows. */
+/** Reads `host:port`, also as a URL copied from a browser. */
 function parseDebugAddress(text: string): string {
   const [, address] =
     /^(?:http:\/\/)?((?:\[[0-9a-fA-F:.]+\]|[^\s:/@]+):[0-9]{1,5})\/?$/.exec(text) ?? [];
@@ -144,7 +144,7 @@ function parseDebugAddress(text: string): string {
   );
 }
 
-/** Reads `key=value,key2=value2`. A value may hold `=`, nothing may hold a comma. */
+/** Reads `key=value,key2=value2`. A value may contain `=`, nothing may contain a comma. */
 function parseDescriptor(text: string): Descriptor {
   return {
     entries: text.split(',').map((pair) => {

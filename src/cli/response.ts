@@ -1,4 +1,4 @@
-/** A RateLimitResponse as the protobuf library hands it over: fields that hold their default are absent. */
+/** A RateLimitResponse from the protobuf library: fields with their default are absent. */
 export interface RawResponse {
   readonly overallCode?: string;
   readonly statuses?: readonly RawStatus[];
@@ -54,7 +54,7 @@ interface RawValue {
   readonly listValue?: { readonly values?: readonly RawValue[] };
 }
 
-/** Which rule refused, as RESPONSE_DYNAMIC_METADATA says it: its key in statistics, its name, and which of its limits. */
+/** The rule that refused, from RESPONSE_DYNAMIC_METADATA: its key in statistics, its name, and its limit. */
 export function limitedBy({ dynamicMetadata }: RawResponse): string | undefined {
   const { limitedBy: rule, limitedByName, limitedByLimit } = dynamicMetadata?.fields ?? {};
   if (rule?.stringValue === undefined) return undefined;
@@ -67,7 +67,7 @@ export function limitedBy({ dynamicMetadata }: RawResponse): string | undefined 
   ].join(', ');
 }
 
-/** The answer in proto3 JSON, ready for JSON.stringify. Only the well-known types need a hand. */
+/** The answer in proto3 JSON, ready for JSON.stringify. Only the well-known types need a conversion. */
 export function toProtoJson(response: RawResponse): object {
   const { statuses, dynamicMetadata, quota } = response;
   return {
@@ -93,7 +93,7 @@ function toLimit(limit: NonNullable<RawStatus['currentLimit']>): object {
   return { ...limit, ...(unitMultiplier && { unitMultiplier: unitMultiplier.value ?? 0 }) };
 }
 
-/** `599s`, `1.500s`: no, three, six or nine digits of a fraction, as the mapping prints them. */
+/** `599s`, `1.500s`: no, three, six or nine digits of a fraction, as in the JSON mapping. */
 export function toDuration({ seconds = '0', nanos = 0 }: RawTime): string {
   const digits = String(nanos)
     .padStart(9, '0')
@@ -111,7 +111,7 @@ function toTimestamp({ seconds = '0', nanos = 0 }: RawTime): string {
 }
 
 function toObject({ fields = {} }: RawStruct): object {
-  // Object.fromEntries defines own properties, so that a key __proto__ is one like any other.
+  // Object.fromEntries defines own properties, so that __proto__ is an ordinary key.
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, toValue(value)]));
 }
 

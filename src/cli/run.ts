@@ -5,7 +5,7 @@ import { type ClientOptions, parseOptions } from './options';
 import { type RawResponse, toProtoJson } from './response';
 import { toText } from './to-text';
 
-/** What the process prints and ends with. */
+/** The output of the process and its exit code. */
 export interface CliResult {
   /** 0 OK, 2 OVER_LIMIT, 1 error. */
   readonly exitCode: 0 | 1 | 2;
@@ -13,7 +13,7 @@ export interface CliResult {
   readonly stderr: string;
 }
 
-/** The command line client from its arguments to its outcome; never rejects. */
+/** Runs the command line client from its arguments to its result; never rejects. */
 export async function runClient(args: readonly string[]): Promise<CliResult> {
   try {
     const options = parseOptions(args);

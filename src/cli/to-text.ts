@@ -37,7 +37,7 @@ function limitParts({ currentLimit, limitRemaining = 0 }: RawStatus): string[] {
   ];
 }
 
-/** Empty for a period of several units whose service does not say how many (UNIT_MULTIPLIER_ON_WIRE). */
+/** Empty for a period of several units whose service does not send their number (UNIT_MULTIPLIER_ON_WIRE). */
 function periodText(unit = 'UNKNOWN', count = 1): string {
   if (unit === 'UNKNOWN') return '';
   const word = unit.toLowerCase();

@@ -1,9 +1,9 @@
 import { RateLimiterError } from './errors';
 
-/** The service takes 1,024 of one connection. */
+/** The service accepts 1,024 per connection. */
 const MAX_CALLS = 1_000;
 
-/** The calls in flight of one limiter: how many there may be, and the wait for the last one. */
+/** The calls in flight of one limiter: their maximal number, and the wait for the last one. */
 export function createCalls() {
   let inFlight = 0;
   let isClosed = false;
@@ -22,7 +22,7 @@ export function createCalls() {
     get isClosed() {
       return isClosed;
     },
-    /** Runs a call; an error instead, where it may not begin. */
+    /** Runs a call; resolves to an error where it may not begin. */
     async run<T>(call: () => Promise<T>): Promise<T | RateLimiterError> {
       if (isClosed) return new RateLimiterError('closed', 'the limiter is closed');
       if (inFlight >= MAX_CALLS)

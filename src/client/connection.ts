@@ -24,23 +24,23 @@ export interface Question {
 export interface CallTerms {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** Waits for a connection until the deadline, where a call fails at once while none can be had. */
+  /** Waits for a connection until the deadline; otherwise a call fails at once while there is none. */
   readonly waitForReady?: boolean;
 }
 
 export interface Connection {
-  /** One call. Rejects with the signal's reason alone. */
+  /** One call. Rejects only with the signal's reason. */
   ask(question: Question, terms: CallTerms): Promise<RawRateLimitResponse | RateLimiterError>;
   close(): void;
 }
 
-/** Silence after which a call in flight is followed by a PING, and the wait for its answer. */
+/** Silence after which a call in flight triggers a PING, and the time-out of its answer. */
 const KEEPALIVE_MS = 5_000;
 const KEEPALIVE_TIMEOUT_MS = 2_000;
-/** The library would wait from a second to two minutes for a service that was away. */
+/** The library would wait from a second to two minutes for a service that was unreachable. */
 const FIRST_RETRY_MS = 100;
 const MAX_RETRY_MS = 1_000;
-/** The library would use an address for half a minute that the name does not have any more. */
+/** The library would use an outdated address of the name for half a minute. */
 const RESOLVE_AGAIN_MS = 1_000;
 
 const CHANNEL_OPTIONS: ClientOptions = {
@@ -55,7 +55,7 @@ const CHANNEL_OPTIONS: ClientOptions = {
   'grpc.enable_channelz': 0,
 };
 
-/** A connection by gRPC, opened at once and again when it breaks. It keeps no process alive. Throws when `tls` cannot be used. */
+/** A gRPC connection, opened at once and again when it breaks. It keeps no process alive. Throws when `tls` cannot be used. */
 export function createConnection(target: string, tls: RateLimiterTls | undefined): Connection {
   const { path, requestSerialize, responseDeserialize } = loadShouldRateLimit();
   const client = new Client(target, toCredentials(tls), toChannelOptions(tls));

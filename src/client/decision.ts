@@ -3,15 +3,15 @@ import { RateLimiterError } from './errors';
 export type LimitUnit =
   'second' | 'minute' | 'hour' | 'day' | 'week' | 'month' | 'year' | 'unknown';
 
-/** How a limit stands after this call. */
+/** A limit after this call. */
 export interface LimitStatus {
   /** The rule's `name`; empty when it has none. */
   readonly name: string;
-  /** Hits in a period. */
+  /** Hits per period. */
   readonly limit: number;
-  /** `unknown`: of requests in flight, or of a period that the answer does not say (UNIT_MULTIPLIER_ON_WIRE). */
+  /** `unknown`: for requests in flight, or for a period that the answer does not contain (UNIT_MULTIPLIER_ON_WIRE). */
   readonly unit: LimitUnit;
-  /** Units of a period: 5 for 100 in 5 minutes. */
+  /** Units per period: 5 for 100 in 5 minutes. */
   readonly unitMultiplier: number;
   readonly remaining: number;
   readonly resetSeconds: number;
@@ -23,23 +23,23 @@ export interface LimitStatus {
 export interface RateLimitDecision {
   readonly allowed: boolean;
   /**
-   * Of one limit: refused, of the refusing one with the longest wait; allowed, of that with the least remaining. Undefined
-   * where no limit applies or there is no decision.
+   * If refused, the refusing limit with the longest wait; if allowed, the limit with the least remaining. Undefined where no limit
+   * applies or there is no decision.
    */
   readonly limit: number | undefined;
   readonly remaining: number | undefined;
   readonly resetSeconds: number | undefined;
-  /** For the response: what the service sent (docs/headers.md), and `Retry-After` when refused. */
+  /** Headers for the response: those from the service (docs/headers.md), and `Retry-After` when refused. */
   readonly headers: Readonly<Record<string, string>>;
   /** The service's body for a refused client (LIMIT_BODY); undefined when it sent none. */
   readonly body: string | undefined;
   /** In the order of the descriptors; undefined where no limit applies. Empty without a decision. */
   readonly limits: readonly (LimitStatus | undefined)[];
-  /** Why there is no decision: `allowed` is then what `onError` said. */
+  /** Why there is no decision: `allowed` is then the answer of `onError`. */
   readonly error: RateLimiterError | undefined;
 }
 
-/** RateLimitResponse as proto-loader hands it over: fields that hold their default are absent. */
+/** RateLimitResponse from proto-loader: fields with their default are absent. */
 export interface RawRateLimitResponse {
   readonly overallCode?: string | number;
   readonly statuses?: readonly RawStatus[];
@@ -64,7 +64,7 @@ interface RawStatus {
 const OVER = 'OVER_LIMIT';
 const NO_FIGURES = { limit: undefined, remaining: undefined, resetSeconds: undefined };
 
-/** `hits`: what the call asked for. */
+/** `hits`: the hits of the call. */
 export function readDecision(
   raw: RawRateLimitResponse,
   hits: number,
@@ -92,7 +92,7 @@ export function readDecision(
   };
 }
 
-/** What a call gets that got no decision. */
+/** The result of a call without a decision. */
 export function withoutDecision(error: RateLimiterError, allowed: boolean): RateLimitDecision {
   const headers: Record<string, string> = allowed ? {} : { 'Retry-After': '1' };
   return { allowed, ...NO_FIGURES, headers, body: undefined, limits: [], error };
@@ -133,7 +133,7 @@ function isNearer(one: LimitStatus, other: LimitStatus, allowed: boolean): boole
   return allowed ? one.remaining < other.remaining : one.resetSeconds > other.resetSeconds;
 }
 
-/** For services that do not send it (LIMIT_RETRY_AFTER). Left out where waiting does not help. */
+/** For services that do not send it (LIMIT_RETRY_AFTER). Omitted where waiting does not help. */
 function addRetryAfter(
   headers: Record<string, string>,
   limits: RateLimitDecision['limits'],
@@ -146,15 +146,15 @@ function addRetryAfter(
   headers['Retry-After'] = String(seconds);
 }
 
-/** RFC 9110, 5.6.2 and 5.5; anything else would fail the response that it is set on. */
+/** RFC 9110, 5.6.2 and 5.5; anything else would fail the response that gets it. */
 const NAME = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Headers by name; those that no response can carry are left out. */
+/** Headers by name; invalid ones are omitted. */
 function toHeaders(
   headers: readonly { readonly key?: string; readonly value?: string }[],
 ): Record<string, string> {
   const good = headers.filter(({ key = '', value = '' }) => NAME.test(key) && VALUE.test(value));
-  // Defines own properties, so that __proto__ is a name like any other.
+  // Defines own properties, so that __proto__ is an ordinary name.
   return Object.fromEntries(good.map(({ key = '', value = '' }) => [key, value]));
 }

@@ -2,7 +2,7 @@ import { mistake } from './options';
 
 /** Key and value pairs in the order of the rules. */
 export type DescriptorPairs = readonly (readonly [key: string, value: string])[];
-/** What a request asks about; it passes when none of them is over its limit. */
+/** The descriptors of a request, which passes when none of them is over its limit. */
 export type Descriptors = readonly DescriptorPairs[];
 
 /** envoy.extensions.common.ratelimit.v3.RateLimitDescriptor for proto-loader. */
@@ -13,7 +13,7 @@ export interface DescriptorMessage {
 }
 
 const MAX_ID_BYTES = 256;
-/** Of a request's `hits_addend` (uint32). */
+/** Maximum of a request's `hits_addend` (uint32). */
 export const MAX_REQUEST_HITS = 4_294_967_295;
 
 /** Throws a TypeError that names the place. Values are not shown: they may be secrets. */
@@ -58,7 +58,7 @@ export function toReservation(
     : withHits(message, parseHits(hits, 0, Number.MAX_SAFE_INTEGER));
 }
 
-/** With hits of its own; 0 is a look. */
+/** Sets its own hits; 0 is a read. */
 export function withHits(message: DescriptorMessage, hits: number): DescriptorMessage {
   return { ...message, hitsAddend: hits === 0 ? {} : { value: hits } };
 }

@@ -4,18 +4,18 @@ export type RateLimiterErrorCode =
   | 'timeout'
   /** The service cannot be reached, or the connection broke. */
   | 'unavailable'
-  /** The service does not take such a request: one that is too large, or values that it refuses. */
+  /** The service refuses such a request: too large, or with invalid values. */
   | 'invalid_request'
   /** The service answered with another error, such as that of its counter store. */
   | 'failed'
-  /** The answer holds no decision. */
+  /** The answer contains no decision. */
   | 'bad_answer'
-  /** A thousand calls wait for an answer already, or 100,000 to be settled; this one was not sent. */
+  /** A thousand calls are in flight already, or 100,000 settles are queued; this one was not sent. */
   | 'too_many_calls'
   /** The limiter is closed. */
   | 'closed';
 
-/** There is no decision. No key and no value of a descriptor is in its message. */
+/** There is no decision. Its message contains no key and no value of a descriptor. */
 export class RateLimiterError extends Error {
   override readonly name = 'RateLimiterError';
   readonly code: RateLimiterErrorCode;

@@ -1,14 +1,14 @@
 import { createGuard, type DescriptorsOf, type RefusalOptions } from './refusal';
 import type { RateLimiter } from './rate-limiter';
 
-/** What every request of `node:http` has; of Express name the type: `rateLimit<Request>(…)`, where it is not inferred. */
+/** The properties of every request of `node:http`; for Express name the type: `rateLimit<Request>(…)`, where it is not inferred. */
 export interface LimitedRequest {
   readonly method?: string | undefined;
   readonly url?: string | undefined;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-/** The part of a response of Express, or of `node:http`, that is used. */
+/** The required part of a response of Express, or of `node:http`. */
 export interface LimitedResponse {
   statusCode: number;
   readonly headersSent: boolean;
@@ -23,8 +23,8 @@ export type ExpressMiddleware<T> = (
 ) => Promise<void>;
 
 /**
- * Middleware for Express 4 and 5: sets the headers of the decision, and ends what is refused with one line of JSON. Errors
- * of `descriptorsOf` and descriptors that make no sense go to `next`. Throws a TypeError for options that make no sense.
+ * Middleware for Express 4 and 5: sets the headers of the decision, and ends refused requests with one line of JSON. Errors of
+ * `descriptorsOf` and invalid descriptors go to `next`. Throws a TypeError for invalid options.
  */
 export function rateLimit<T = LimitedRequest>(
   limiter: Pick<RateLimiter, 'check'>,

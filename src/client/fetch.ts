@@ -2,8 +2,8 @@ import { createGuard, type DescriptorsOf, type RefusalOptions } from './refusal'
 import type { RateLimiter } from './rate-limiter';
 
 /**
- * For fetch handlers: resolves to the response of a request that is refused, and to undefined for one that may pass. Rejects
- * with errors of `descriptorsOf` and descriptors that make no sense. Throws a TypeError for options that make no sense.
+ * For fetch handlers: resolves to the response for a refused request, and to undefined for one that may pass. Rejects with errors
+ * of `descriptorsOf` and invalid descriptors. Throws a TypeError for invalid options.
  */
 export function rateLimitFetch<T extends Request = Request>(
   limiter: Pick<RateLimiter, 'check'>,

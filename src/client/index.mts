@@ -1,3 +1,3 @@
-// The same functions for ES modules: there is one copy of them in a process, whoever imports it how.
+// The same functions for ES modules: one copy of them per process, however they are imported.
 export { createRateLimiter, rateLimit, rateLimitFetch, RateLimiterError } from './index.js';
 export type * from './index.js';

@@ -1,15 +1,15 @@
 import type { RateLimiterError } from './errors';
 
-/** What happens to a request about which there is no decision. */
+/** What happens to a request without a decision. */
 export type ErrorPolicy = 'allow' | 'deny';
 
-/** PEM texts or the bytes of PEM files. Certificate and key come together or not at all. */
+/** PEM strings or the bytes of PEM files. Certificate and key come together or not at all. */
 export interface RateLimiterTls {
-  /** The authorities that sign the service's certificate; default: those that Node trusts. */
+  /** The authorities that sign the service's certificate; default: Node's own. */
   readonly ca?: string | Uint8Array;
   readonly cert?: string | Uint8Array;
   readonly key?: string | Uint8Array;
-  /** The name on the service's certificate, when it is not the host of `target`. */
+  /** The name on the service's certificate, if it differs from the host of `target`. */
   readonly serverName?: string;
 }
 
@@ -18,22 +18,22 @@ export interface RateLimiterOptions {
   readonly target: string;
   /** The domain of the rules. */
   readonly domain: string;
-  /** Longest time for a call in milliseconds; 100 by default. */
+  /** Time limit of a call in milliseconds; 100 by default. */
   readonly timeoutMs?: number;
-  /** The same for each of the two attempts of `settle`, for which no request waits; 1,000 by default. */
+  /** Time limit of each of the two attempts of `settle`, for which no request waits; 1,000 by default. */
   readonly settleTimeoutMs?: number;
   /**
-   * What a request gets about which there is no decision: `allow` (default), `deny`, or what this function says. It sees
-   * every such error, so it can log and count them; what it throws, the call rejects with.
+   * The result for a request without a decision: `allow` (default), `deny`, or the result of this function. It is called with every
+   * such error, so it can log and count them; the call rejects with an error that it throws.
    */
   readonly onError?: ErrorPolicy | ((error: RateLimiterError) => ErrorPolicy);
-  /** Default: no TLS. `true`: TLS, and the authorities that Node trusts. */
+  /** Default: no TLS. `true`: TLS with Node's own authorities. */
   readonly tls?: boolean | RateLimiterTls;
 }
 
-/** `localhost` alone would be port 443 to gRPC: a port has to be there. */
+/** For gRPC `localhost` alone would be port 443: a port is required. */
 const TARGET = /^(?:(?:dns:(?:\/\/[^\s/]*\/)?)?(?:\[[\da-f:.%]+\]|[^\s/:[\]]+):\d{1,5}|unix:.+)$/i;
-/** The longest that a timer of Node can run. */
+/** The maximum of a timer of Node. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** Throws a TypeError that names the option, its value and what was expected. */

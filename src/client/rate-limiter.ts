@@ -21,13 +21,13 @@ export interface RateLimitCallOptions {
 }
 
 export interface RateLimitCheckOptions extends RateLimitCallOptions {
-  /** Of each descriptor, 1 to 4,294,967,295; 1 by default. */
+  /** Hits of each descriptor, 1 to 4,294,967,295; 1 by default. */
   readonly hits?: number;
 }
 
-/** What became of a `settle`. */
+/** The result of a `settle`. */
 export interface Settlement {
-  /** The service has it. */
+  /** The service has accepted it. */
   readonly settled: boolean;
   /** Why it has not. */
   readonly error: Error | undefined;
@@ -35,31 +35,30 @@ export interface Settlement {
 
 /** Calls since the limiter was created. */
 export interface RateLimiterStats {
-  /** With those that wait to be settled. */
+  /** Includes queued settles. */
   readonly inFlight: number;
   /** Decisions of `check`, `reserve` and `quota`. */
   readonly decided: number;
-  /** Of these: refused. */
+  /** The refused ones among `decided`. */
   readonly refused: number;
-  /** Calls of these three without a decision, which got what `onError` says. */
+  /** Calls of these three without a decision, which got the result of `onError`. */
   readonly failed: number;
-  /** `settle` in vain: the reservation ends with its lease. */
+  /** Failed settles: the reservation ends with its lease. */
   readonly unsettled: number;
 }
 
 /**
- * Asks a decision service. Arguments that make no sense reject with a TypeError, and what the caller aborts rejects with
- * the signal's reason; any other failure is answered as `onError` says.
+ * Calls a decision service. Invalid arguments reject with a TypeError, and aborted calls with the signal's reason; every other
+ * failure is answered by `onError`.
  */
 export interface RateLimiter {
   /** Counts the hits and answers whether the request may pass. */
   check(descriptors: Descriptors, options?: RateLimitCheckOptions): Promise<RateLimitDecision>;
-  /** What is left; charges nothing. */
+  /** The remaining hits; charges nothing. */
   quota(descriptors: Descriptors, options?: RateLimitCallOptions): Promise<RateLimitDecision>;
   /**
-   * Holds hits (0 to 2^53 - 1) under an id (1 to 256 bytes), for a rule with `reserve`. A refused reservation holds
-   * nothing, and needs no settle: what the service may hold of one that was denied without a decision is settled with 0 in
-   * the background.
+   * Reserves hits (0 to 2^53 - 1) under an id (1 to 256 bytes), for a rule with `reserve`. A refused reservation holds nothing, and
+   * needs no settle: if it was denied without a decision, the service may still hold it, so it is settled with 0 in the background.
    */
   reserve(
     descriptor: DescriptorPairs,
@@ -68,15 +67,12 @@ export interface RateLimiter {
     options?: RateLimitCallOptions,
   ): Promise<RateLimitDecision>;
   /**
-   * Ends a reservation and charges these hits; without hits what was held. However many there are, each is sent in its
-   * turn; it is tried again once, then counted. Never rejects.
+   * Closes a reservation and charges these hits; without hits, the reserved ones. Settles are queued and sent in turn; a failed one
+   * is retried once, then counted. Never rejects.
    */
   settle(descriptor: DescriptorPairs, id: string, hits?: number): Promise<Settlement>;
   stats(): RateLimiterStats;
-  /**
-   * Refuses new calls, waits for those in flight (none lasts longer than its deadline) and for what waits to be settled, and
-   * closes the connection.
-   */
+  /** Refuses new calls, waits for those in flight (none outlasts its deadline) and for queued settles, and closes the connection. */
   close(): Promise<void>;
 }
 
@@ -144,7 +140,7 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
         mayBeHeld = !decision.allowed && decision.error !== undefined && wasSent(decision.error);
         return decision;
       } finally {
-        // The service sees for itself that a call was aborted.
+        // The service itself notices an aborted call.
         if (mayBeHeld && callOptions.signal?.aborted !== true) void settleMessage(letGo);
       }
     },
@@ -167,7 +163,7 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
   };
 }
 
-/** The service may have it: those that never left, and those that it does not take, it has not. */
+/** Whether the service may have it: it does not have calls that were never sent or that it refused. */
 function wasSent({ code }: RateLimiterError): boolean {
   return !['closed', 'too_many_calls', 'invalid_request'].includes(code);
 }

@@ -3,31 +3,31 @@ import type { Descriptors } from './descriptors';
 import { mistake } from './options';
 import type { RateLimiter } from './rate-limiter';
 
-/** What a request asks about; undefined or an empty list: it passes, and no call is made. */
+/** The descriptors of a request; undefined or an empty list: it passes without a call. */
 export type DescriptorsOf<T> = (
   request: T,
 ) => Descriptors | undefined | Promise<Descriptors | undefined>;
 
 export interface RefusalOptions {
-  /** HTTP status of a refusal, 400 to 599; 429 by default. One for want of a decision (`onError: 'deny'`) is 503. */
+  /** HTTP status of a refusal, 400 to 599; 429 by default. Without a decision (`onError: 'deny'`) it is 503. */
   readonly status?: number;
 }
 
-/** What a client gets that may not pass. */
+/** The response to a refused client. */
 interface Refusal {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** The headers of a response that is not ours; the refusal otherwise. */
+/** The headers of another's response; the refusal otherwise. */
 type Outcome =
   | { readonly allowed: true; readonly headers: Readonly<Record<string, string>> }
   | ({ readonly allowed: false } & Refusal);
 
 const NO_DECISION = { error: 'no decision about this request', code: 'unavailable' };
 
-/** Asks about requests. Throws a TypeError; what it returns rejects with what `descriptorsOf` and the limiter throw. */
+/** Checks requests. Throws a TypeError; its result rejects with errors of `descriptorsOf` and the limiter. */
 export function createGuard<T>(
   limiter: Pick<RateLimiter, 'check'>,
   descriptorsOf: DescriptorsOf<T>,
@@ -47,7 +47,7 @@ export function createGuard<T>(
 }
 
 function toRefusal({ headers, body, error }: RateLimitDecision, status: number): Refusal {
-  // The service names the content type beside its own body.
+  // The service sends the content type with its own body.
   if (body !== undefined) return { status, headers, body };
   const seconds = headers['Retry-After'];
   const when = seconds === undefined ? '' : `, try again in ${seconds} s`;

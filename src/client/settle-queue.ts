@@ -1,8 +1,8 @@
 import { RateLimiterError } from './errors';
 
-/** As many as the service keeps open for one counter. */
+/** The service's own maximum of open reservations per counter. */
 const MAX_WAITING = 100_000;
-/** Sent at once beside other calls: the service takes 1,024 of one connection. */
+/** Concurrent settles beside other calls: the service accepts 1,024 per connection. */
 const MAX_SENT = 200;
 const MAX_STREAMS = 1_024;
 
@@ -12,13 +12,13 @@ interface Waiting<T> {
 }
 
 export interface SettleQueueDeps<T> {
-  /** Sends one, and answers why it failed. Never rejects. */
+  /** Sends one, and resolves to its failure, if any. Never rejects. */
   readonly send: (item: T) => Promise<RateLimiterError | undefined>;
-  /** Other calls of the connection that wait for an answer. */
+  /** Other calls in flight on the connection. */
   readonly otherCalls: () => number;
 }
 
-/** What is to be settled waits here for its turn: no request waits for it, and it must not be lost. */
+/** A queue of settles: no request waits for them, and they must not be lost. */
 export function createSettleQueue<T>({ send, otherCalls }: SettleQueueDeps<T>) {
   let waiting: Waiting<T>[] = [];
   let next = 0;
@@ -41,7 +41,7 @@ export function createSettleQueue<T>({ send, otherCalls }: SettleQueueDeps<T>) {
   };
   const sendMore = (): void => {
     while (next < waiting.length && hasRoom()) void sendOne(waiting[next++] as Waiting<T>);
-    // A queue that is never empty must not keep what it has sent.
+    // A queue that is never empty must not keep sent items.
     if (next === waiting.length || next > MAX_STREAMS + waiting.length / 2) {
       waiting = waiting.slice(next);
       next = 0;
@@ -53,7 +53,7 @@ export function createSettleQueue<T>({ send, otherCalls }: SettleQueueDeps<T>) {
     get size() {
       return size();
     },
-    /** Settles when the service has it, or why it has not. */
+    /** Resolves to undefined when the service has accepted it, else to the failure. */
     add: (item: T): Promise<RateLimiterError | undefined> =>
       new Promise((done) => {
         if (size() >= MAX_WAITING) {

@@ -1,6 +1,6 @@
 /** Every reason why a request gets no decision. Stable: transports map them to a status in one place each. */
 export type FailureCode =
-  /** The request makes no sense: empty domain, no descriptors, a unit that is none, an addend too large. */
+  /** An invalid request: empty domain, no descriptors, an unknown unit, an addend too large. */
   | 'invalid_request'
   /** No rules are loaded yet. */
   | 'no_rules'
@@ -25,23 +25,23 @@ export function failure(code: FailureCode, message: string): Failure {
   return { kind: 'failure', code, message };
 }
 
-/** What a store's error is about; what follows from it is decided elsewhere. */
+/** The scope of a store's error; other code decides what follows from it. */
 export type StoreFault =
-  /** The store: it is away, or did not answer in time. */
+  /** The whole store: it is unreachable, or did not answer in time. */
   | 'store'
-  /** One node of a store of several: what lies on the others is counted. */
+  /** One node of a store with several: counters on the other nodes are counted. */
   | 'node'
-  /** The store is there and answered with an error. */
+  /** The store answered with an error. */
   | 'answer'
-  /** This increment alone: a key that the store does not take, a counter that would overflow. */
+  /** One increment: a key that the store rejects, a counter that would overflow. */
   | 'key'
-  /** No store was asked: the circuit breaker is open. */
+  /** The store was not called: the circuit breaker is open. */
   | 'breaker';
 
 export interface StoreErrorOptions extends ErrorOptions {
-  /** `store` when nothing is said. */
+  /** Default: `store`. */
   readonly fault?: StoreFault;
-  /** See `StoreError`; a sentence that suits the code and the fault when nothing is said. */
+  /** See `StoreError`; default: a sentence for the code and the fault. */
   readonly forCaller?: string;
 }
 
@@ -54,8 +54,8 @@ const FOR_CALLER: Readonly<Record<StoreFault, string>> = {
 };
 
 /**
- * What a counter store raises. Its message is for operators: it may hold the address and the words of the store, and
- * never a credential. `forCaller` holds neither.
+ * Raised by counter stores. Its message is for operators: it may hold the address and the words of the store, never a credential.
+ * `forCaller` holds neither.
  */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
@@ -74,7 +74,7 @@ function toCallerText(code: StoreError['code'], fault: StoreFault): string {
   return code === 'store_timeout' ? 'the counter store did not answer in time' : FOR_CALLER[fault];
 }
 
-/** What a call gives, or the StoreError with which it fails. */
+/** The result of a call, or the StoreError with which it failed. */
 export async function settled<T>(call: () => Promise<T>): Promise<T | StoreError> {
   try {
     return await call();

@@ -11,7 +11,7 @@ export interface Entry {
   readonly value: string;
 }
 
-/** A limit carried by a request. `unit` is the number on the wire, checked when the request is planned. */
+/** A limit that a request brings. `unit` is its number on the wire, checked by planning. */
 export interface LimitOverride {
   readonly requestsPerUnit: number;
   readonly unit: number;
@@ -21,11 +21,11 @@ export interface RequestDescriptor {
   readonly entries: readonly Entry[];
   readonly limit: LimitOverride | undefined;
   /**
-   * Hits of this descriptor alone; undefined: the request's; 0: look, do not count.
-   * A bigint only where a number would lose digits (above 2^53 - 1).
+   * Hits of this descriptor alone; undefined: the request's; 0: a read. A bigint only where a number would lose digits (above 2^53
+   * - 1).
    */
   readonly hits: number | bigint | undefined;
-  /** Gives the hits back instead of taking them; a counter never falls below 0. */
+  /** Refunds the hits instead of adding them; a counter never falls below 0. */
   readonly isNegativeHits: boolean;
 }
 
@@ -46,7 +46,7 @@ export interface CurrentLimit {
   readonly unit: Unit | 'UNKNOWN';
   /** The rule's `name`, empty when it has none. */
   readonly name: string;
-  /** Units of the period, where UNIT_MULTIPLIER_ON_WIRE lets answers say so; undefined: one, or not said. */
+  /** Number of units of the period, where UNIT_MULTIPLIER_ON_WIRE sends it; undefined: one, or not sent. */
   readonly unitMultiplier?: number | undefined;
 }
 
@@ -65,7 +65,7 @@ export interface Header {
   readonly value: string;
 }
 
-/** What one limit of a request says, for callers that make more of it than headers. */
+/** The figures of one limit of a request, for callers that use more than headers. */
 export interface LimitFigures {
   /** The rule's `name`, empty when it has none. */
   readonly name: string;
@@ -75,7 +75,7 @@ export interface LimitFigures {
   readonly limit: number;
   /** The period in words: `minute`, `5 minutes`. */
   readonly unit: string;
-  /** Undefined when the store was away. */
+  /** Undefined when the store failed. */
   readonly remaining: number | undefined;
   readonly resetSeconds: number;
   readonly isOver: boolean;
@@ -92,9 +92,9 @@ export interface Decision {
   readonly responseHeaders: readonly Header[];
   /** `Retry-After` for a caller that is the client itself; `responseHeaders` hold it too. Undefined: not sent. */
   readonly retryAfter?: string | undefined;
-  /** The body for a client that is refused (LIMIT_BODY); undefined: none. */
+  /** The body for a refused client (LIMIT_BODY); undefined: none. */
   readonly rawBody?: string | undefined;
-  /** Of each limit that can stop the request, in the order of the descriptors; undefined: not asked for. */
+  /** Figures of each limit that can refuse the request, in the order of the descriptors; undefined: not requested. */
   readonly limits?: readonly LimitFigures[] | undefined;
   readonly dynamicMetadata: JsonObject | undefined;
 }

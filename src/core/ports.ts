@@ -1,23 +1,20 @@
 import type { PolicyOptions } from './decision/policy-headers';
 import type { Failure, StoreError } from './errors';
-import type { Asked, Seen, State } from './kinds/kind';
+import type { Operation, Reading, State } from './kinds/kind';
 import type { Decision, DecisionRequest, Entry } from './model';
 import type { LimitsFromRule, RuleLimit, ValueLimit } from './rules/rules';
 
-/** What a request gets back, exactly once. */
+/** The answer to a request, given exactly once. */
 export type Answer = Decision | Failure;
 
 /**
- * What waits for answers: a connection, an HTTP call. `answer` must not throw and must not
- * call back into the requests; one that writes to a socket gathers all answers of a turn first.
+ * Takes answers: a connection, an HTTP call. `answer` must not throw and must not call back into the requests; one that writes to a
+ * socket gathers all answers of a turn first.
  */
 export interface Responder {
-  /** Whether somebody still waited for it. */
+  /** Returns whether the caller was still waiting. */
   answer(callId: number, answer: Answer): boolean;
-  /**
-   * Whether the caller of a call that is not answered yet has given it up, and not because its time was over: its request goes no
-   * further then. Missing: that cannot be told.
-   */
+  /** Whether the caller of an open call has cancelled it, not by its deadline: its request is dropped. Missing: unknown. */
   hasLeft?(callId: number): boolean;
 }
 
@@ -26,14 +23,14 @@ export interface PendingRequest {
   readonly request: DecisionRequest;
   readonly responder: Responder;
   readonly callId: number;
-  /** Of a call that is traced; nearly no call is. */
+  /** For a traced call; almost no call is traced. */
   readonly trace?: CallTrace | undefined;
-  /** What its answer says of limits, in place of what the settings say for all; undefined: what they say. */
+  /** The limits that its answer reports, instead of those of the settings; undefined: as the settings say. */
   readonly policies?: PolicyOptions | undefined;
 }
 
 /** One change of one counter. Several of a batch may name the same key; they apply in order. */
-export interface Increment extends Asked {
+export interface Increment extends Operation {
   /** The complete counter key, window start included (behaviour.md §3.4). */
   readonly key: string;
   /** Hits allowed in the window (uint32). */
@@ -43,13 +40,13 @@ export interface Increment extends Asked {
   /** The limit that matched, of a rule or of the request. */
   readonly rule: RuleLimit;
   /**
-   * The matched path with the values of the first of the requests that share this increment; a limit of a
-   * request has the counter's name as its only value. They belong to the request: copy what outlives the batch.
+   * The matched path with the values of the first request that shares this increment; a limit of a request has the counter's name
+   * as its only value. They belong to the request: copy what outlives the batch.
    */
   readonly entries: readonly Entry[];
-  /** The same with tokens in place of secret values, as in `key`; undefined when no key of the rules is secret. */
+  /** `entries` with tokens in place of secret values, as in `key`; undefined when the rules have no secret keys. */
   readonly shown?: readonly Entry[] | undefined;
-  /** Its answer has to be the store's own count after these hits: a store that answers before it adds waits for that. */
+  /** The answer needs the store's own count after these hits: a store that answers before it adds must wait. */
   readonly isExact?: boolean | undefined;
 }
 
@@ -57,128 +54,125 @@ export interface Increment extends Asked {
 export interface CounterBatch {
   readonly increments: readonly Increment[];
   /**
-   * Undefined: every increment stands alone. Otherwise the end (exclusive) of each request's run of
-   * increments: when one of a run would go over its limit, only those that would are added and the
-   * others are held back (behaviour.md §3.6), atomically for the run.
+   * Undefined: every increment is independent. Otherwise the end (exclusive) of each request's run of increments: when one of a run
+   * would exceed its limit, only such increments are added and the others are held back (behaviour.md §3.6), atomically for the
+   * run.
    */
   readonly groupEnds: readonly number[] | undefined;
   /** The time of the decision, Unix seconds (with fraction). */
   readonly nowSeconds: number;
 }
 
-/** What became of a batch; every list runs parallel to its increments. */
+/** The result of a batch; every list runs parallel to its increments. */
 export interface CounterReply {
-  /** The counter after the increment; for one held back, the counter as it stands. */
+  /** The counter after the increment; for one that was held back, the current counter. */
   readonly after: readonly number[];
   /** Which increments were held back; undefined when none was. */
   readonly held: readonly boolean[] | undefined;
-  /** Increments that failed on their own (a key of another type, a node away); undefined when none did. */
+  /** Increments that failed alone (a key of another type, an unreachable node); undefined when none did. */
   readonly failures: ReadonlyMap<number, StoreError> | undefined;
   /**
-   * Increments known to be over their limit without asking: nothing was added, and what `after` says
-   * of them means nothing; undefined when there are none.
+   * Increments known to be over their limit without a store call: nothing was added, and their `after` is meaningless; undefined
+   * when there are none.
    */
   readonly knownOverLimit?: readonly boolean[] | undefined;
-  /**
-   * Where the counters of kinds that look stood before their asks; undefined when the batch has none. `after` means nothing
-   * for those.
-   */
+  /** The counters of kinds that read first, before their charges; undefined when the batch has none. `after` is meaningless for those. */
   readonly states?: readonly (State | undefined)[] | undefined;
-  /** Increments that were answered from hits on lease, without the store; undefined when there are none. */
+  /** Increments answered by leased hits, without the store; undefined when there are none. */
   readonly leased?: readonly boolean[] | undefined;
 }
 
-/** What a reply says of the counter of an increment that was asked for. */
-export function seenOf(
-  { gate, rule }: Increment,
+/** The reading of an increment's counter in a reply. */
+export function readingOf(
+  { limiter, rule }: Increment,
   { after, states }: CounterReply,
   index: number,
-): Seen {
+): Reading {
   const state = states?.[index];
   if (state !== undefined) return state;
-  if (gate.kind.looks)
+  if (limiter.kind.readsFirst)
     throw new Error(`the store does not support the algorithm of the rule ${rule.metric}`);
   return after[index] as number;
 }
 
-/** A counter store. The contract suite in `test/contract` says what every one must keep. */
+/** A counter store. The contract suite in `test/contract` is its specification. */
 export interface Counters {
   /**
-   * Applies a batch in order, at most once. Rejects with a StoreError when nothing of it is known
-   * to have been applied; settles within the store's time-out, also when the store hangs.
+   * Applies a batch in order, at most once. Rejects with a StoreError when no part of it is known to be applied; settles within the
+   * store's time-out, even when the store hangs.
    */
   add(batch: CounterBatch): Promise<CounterReply>;
-  /** Refuses new batches, lets the old ones settle, then disconnects. Safe to call twice. */
+  /** Refuses new batches, lets pending ones settle, then disconnects. Safe to call twice. */
   close(): Promise<void>;
 }
 
-/** Counters that may know the answer to a whole batch already: it is given without a promise then. */
+/** Counters that may answer a whole batch from memory: then without a promise. */
 export interface ReadyCounters extends Omit<Counters, 'add'> {
   /** See `Counters`. */
   add(batch: CounterBatch): CounterReply | Promise<CounterReply>;
 }
 
-/** Limits that values have of their own, outside the rules. */
+/** Limits of single values, which are stored outside of the rules. */
 export interface LimitsFrom {
-  /** Never waits: undefined for a value that has none, and for one whose limit is not known yet. */
+  /** Never waits: undefined for a value without a limit, and while its limit is unknown. */
   limitOf(rule: LimitsFromRule, value: string): ValueLimit | undefined;
-  /** Reads the limit of one value now, for operators. Never rejects: what is known stays where it cannot be read. */
+  /** Reads the limit of one value now, for operators. Never rejects: if the read fails, the known limit stays. */
   read(rule: LimitsFromRule, value: string): Promise<void>;
 }
 
-/** Which counter is meant. */
+/** The identity of a counter. */
 export type CounterPlace = Pick<Increment, 'key' | 'windowEndSeconds' | 'rule'>;
 
-/** One counter as it stands. */
+/** One counter at the time of the read. */
 export interface CounterReading {
-  /** 0 where there is no counter. */
+  /** 0 for a missing counter. */
   readonly count: number;
-  /** Where a counter in its own form stands; undefined: it says no more than `count` does. */
+  /** The state of a record; undefined: `count` is all there is. */
   readonly state?: State | undefined;
-  /** Undefined: there is no counter, or its store does not say. */
+  /** Undefined: the counter is missing, or its store does not report it. */
   readonly expiresInSeconds: number | undefined;
-  /** The end of the first lease of its open reservations, milliseconds since 1970; undefined: none is open. */
+  /** When the first lease of its open reservations expires, milliseconds since 1970; undefined: none is open. */
   readonly firstEndMs?: number | undefined;
-  /** Where it lies: `Redis at r1:6379 (slot 1234)`. */
+  /** Where it is stored: `Redis at r1:6379 (slot 1234)`. */
   readonly store: string;
-  /** Why it could not be read; `count` means nothing then. */
+  /** Why it could not be read; `count` is meaningless then. */
   readonly error?: StoreError | undefined;
 }
 
-/** Looks at counters for operators. */
+/** Reads counters for operators. */
 export interface CounterReader {
-  /** One reading for each counter, in order. Creates, changes and counts nothing; never rejects. */
+  /** One reading for each counter, in order. Changes and counts nothing; never rejects. */
   read(places: readonly CounterPlace[]): Promise<readonly CounterReading[]>;
 }
 
-/** A reservation that is open, as operators see it. */
+/** An open reservation, as operators see it. */
 export interface ListedReservation {
   readonly id: string;
-  /** That it holds. */
+  /** Reserved hits. */
   readonly hits: number;
   /** Until its lease is over. */
   readonly endsInMs: number;
 }
 
 /**
- * The open reservations of one counter whose leases last, the first to end first, at most so many. Changes nothing; rejects with a
- * StoreError.
+ * The open reservations of one counter with unexpired leases, the first to expire first, at most `most`. Changes nothing; rejects
+ * with a StoreError.
  */
 export type ListOpen = (place: CounterPlace, most: number) => Promise<readonly ListedReservation[]>;
 
 /** Changes counters for operators. */
 export interface CounterWriter {
   /**
-   * Deletes counters; for each, in order, why that failed, or undefined. Never rejects. Open reservations stay, unless
-   * `withOpen` says that they end too, uncharged.
+   * Deletes counters; returns for each, in order, why that failed, or undefined. Never rejects. Open reservations stay, unless
+   * `withOpen` ends them too, uncharged.
    */
   remove(
     counters: readonly Increment[],
     options?: { readonly withOpen: boolean },
   ): Promise<readonly (StoreError | undefined)[]>;
   /**
-   * Lets counters stand at so many hits, for as long as they lived or a new one would; answers as `remove`. Of a rule with
-   * several limits all, or the one that operators call so: the others and its blocks stay as they are.
+   * Sets counters to a number of hits, with their own or a new counter's time to live; returns as `remove`. For a rule with several
+   * limits it sets all, or the one with this name; other limits and blocks stay.
    */
   set(
     counters: readonly Increment[],
@@ -209,41 +203,41 @@ export interface CallHeaders {
   readonly values: readonly string[];
 }
 
-/** For a header field whose values differ in every call, though most of them mean the same. */
+/** For a header field whose values differ in every call, but mostly mean the same. */
 export interface HeaderPlaceholder {
   readonly name: string;
-  /** A text that means the same as the value `bytes[0, length)`; undefined: only the value itself does. */
+  /** A string that means the same as the value `bytes[0, length)`; undefined: no string but the value itself does. */
   readonly placeholderFor: (bytes: Uint8Array, length: number) => string | undefined;
 }
 
-/** What a transport's calls have in common, for their spans; one object per transport. */
+/** What the spans of a transport's calls share; one object per transport. */
 export interface CallKind {
   readonly name: string;
   readonly attributes: Readonly<Record<string, string>>;
-  /** The attribute that holds the status of an answer. */
+  /** The attribute for the status of an answer. */
   readonly statusAttribute: string;
   readonly statusOf: (answer: Answer) => number;
 }
 
-/** A call that is traced. It ends with the decision of its request. */
+/** A traced call. It ends with the decision of its request. */
 export interface CallTrace {
-  /** Ends a call that never became a request. */
+  /** Ends a call that did not become a request. */
   refused(failure: Failure): void;
   /** The id of its trace, 32 hexadecimal digits. */
   traceId(): string;
 }
 
-/** Says which calls are traced. */
+/** Decides which calls are traced. */
 export interface CallTracer {
-  /** The header fields that `start` reads: a transport need not keep others. */
+  /** The header fields that `start` reads: a transport may drop others. */
   readonly headerNames: readonly string[];
-  /** A transport need not make a text of this field where another one stands for it. */
+  /** A transport may skip decoding this field where a placeholder exists. */
   readonly placeholder: HeaderPlaceholder;
-  /** A call came; undefined: it is not traced. */
+  /** Starts the trace of a call; undefined: it is not traced. */
   start(kind: CallKind, headers: CallHeaders): CallTrace | undefined;
 }
 
-/** Follows the batches in which a traced call is. */
+/** Follows the batches with traced calls. */
 export interface BatchTracer {
   /** Begins a batch; undefined when none of its requests is traced. */
   begin(pendingRequests: readonly PendingRequest[]): BatchTrace | undefined;
@@ -256,8 +250,8 @@ export interface BatchTrace {
   /** The store has answered or failed; not called when there was nothing to count. */
   counted(reply: CounterReply | StoreError): void;
   /**
-   * Every request has its answer; the lists run parallel to them. `leased`: how many descriptors of each were answered from
-   * hits on lease; undefined: none.
+   * Every request has its answer; the lists run parallel to the requests. `leased`: the number of descriptors of each request that
+   * leased hits answered; undefined: none.
    */
   answered(answers: readonly Answer[], leased?: readonly number[]): void;
 }

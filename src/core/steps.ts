@@ -1,13 +1,13 @@
 /**
- * Work that stops at each `yield`, so that whoever runs it can let others go first. A promise that it yields is waited for;
- * a text is a piece of what it makes.
+ * Work that pauses at each `yield`, so that its runner can let other work proceed. A yielded promise is awaited; a yielded string
+ * is a piece of the result.
  */
 export type Steps<T, Piece = never> = Generator<Piece | Promise<unknown> | undefined, T, void>;
 
-/** What one of `forEach` does takes a microsecond or two. */
+/** One item of `forEach` takes a microsecond or two. */
 const ITEMS_OF_STEP = 256;
 
-/** Runs work that waits for nothing to its end at once. */
+/** Runs work without promises to its end at once. */
 export function finish<T>(steps: Generator<undefined, T, void>): T {
   for (;;) {
     const step = steps.next();
@@ -15,7 +15,7 @@ export function finish<T>(steps: Generator<undefined, T, void>): T {
   }
 }
 
-/** Does this with each of many, some hundred in a step. */
+/** Calls this for each item, some hundred per step. */
 export function* forEach<T>(
   items: Iterable<T>,
   act: (item: T) => void,
@@ -30,7 +30,7 @@ export function* forEach<T>(
   }
 }
 
-/** Waits, in steps, for what a promise settles with. */
+/** Awaits a promise as a step. */
 export function* until<T>(promise: Promise<T>): Steps<T> {
   const settled: T[] = [];
   yield promise.then((value) => settled.push(value));

@@ -32,7 +32,7 @@ export function unitOfNumber(number: number): Unit | undefined {
   return UNITS_BY_NUMBER.get(number);
 }
 
-/** The unit with this name in any letter case; undefined when it is none. */
+/** The unit with this name in any letter case; undefined when there is none. */
 export function unitOfName(name: string): Unit | undefined {
   const upper = name.toUpperCase();
   return Object.hasOwn(UNIT_SECONDS, upper) ? (upper as Unit) : undefined;

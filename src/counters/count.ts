@@ -6,12 +6,12 @@ export type Count = number | bigint;
 /** Counters are 64-bit integers in every store. */
 const MAX_COUNT = 2n ** 63n - 1n;
 
-/** Whether a store's answer can be the count of a counter: a whole number from 0 to 2^63 - 1, the nearest double of which is 2^63. */
+/** Whether a store's answer can be a count: a whole number from 0 to 2^63 - 1; the nearest double of the maximum is 2^63. */
 export function isCount(answer: unknown): answer is number {
   return Number.isInteger(answer) && (answer as number) >= 0 && (answer as number) <= 2 ** 63;
 }
 
-/** A count after hits were added, never below 0; an error when it would overflow. */
+/** The count after hits are added, never below 0; an error on overflow. */
 export function addHits(count: Count, hits: Count): Count | StoreError {
   if (typeof count === 'number' && typeof hits === 'number') {
     const sum = count + hits;
@@ -24,7 +24,7 @@ export function addHits(count: Count, hits: Count): Count | StoreError {
   );
 }
 
-/** An error of one counter, which a client may read as it is. */
+/** An error of one counter, fit to be sent to a client. */
 export function toKeyError(message: string): StoreError {
   return new StoreError('store_unavailable', message, { fault: 'key', forCaller: message });
 }

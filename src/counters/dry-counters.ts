@@ -8,10 +8,16 @@ import type {
 } from '../core/ports';
 import { decideRuns } from './hold-back';
 import type { OverLimitCache } from './over-limit-cache';
-import { SeenCounters } from './seen-counters';
-import { createReplyDraft, fail, holdBackAt, say, toReply } from '../core/batches/reply-draft';
+import { UpdatedReadings } from './updated-readings';
+import {
+  createReplyDraft,
+  fail,
+  holdBackAt,
+  setReading,
+  toReply,
+} from '../core/batches/reply-draft';
 
-/** Counters that answer from what was read before, as a store would, and change nothing; one batch each. */
+/** Counters that answer from earlier readings as a store would, and change nothing; each serves one batch. */
 export function createDryCounters(
   readings: ReadonlyMap<string, CounterReading>,
 ): Pick<Counters, 'add' | 'close'> {
@@ -24,43 +30,45 @@ export function createDryCounters(
 
 function apply(batch: CounterBatch, readings: ReadonlyMap<string, CounterReading>): CounterReply {
   const { increments, nowSeconds } = batch;
-  // What stands alone is a run of its own, which holds nothing back.
+  // Independent increments are runs of their own, which hold nothing back.
   const groupEnds = batch.groupEnds ?? increments.map((_, at) => at + 1);
   const draft = createReplyDraft(increments.length);
-  const seen = new SeenCounters(({ key, gate }) => {
+  const counters = new UpdatedReadings(({ key, limiter }) => {
     const { state, count = 0 } = readings.get(key) ?? {};
-    return state ?? gate.kind.ofHits(gate, count, tickAt(nowSeconds, gate.tickMicros));
+    return state ?? limiter.kind.ofHits(limiter, count, tickAt(nowSeconds, limiter.tickMicros));
   });
   const add = (index: number, increment: Increment): void => {
-    say(draft, index, seen.add(increment));
+    setReading(draft, index, counters.add(increment));
     const error = readings.get(increment.key)?.error;
     if (error !== undefined) fail(draft, index, error);
   };
   decideRuns(
     { ...batch, groupEnds },
     {
-      look: (increment) => seen.look(increment),
+      read: (increment) => counters.read(increment),
       add,
       holdBack(index, one) {
         holdBackAt(draft, index, one);
       },
       refuse(index, one) {
-        say(draft, index, one);
+        setReading(draft, index, one);
       },
     },
   );
   return toReply(draft);
 }
 
-/** A local cache that is looked at only. */
+/** A read-only view of a local cache. */
 export function readOnly({ knows, list }: OverLimitCache): OverLimitCache {
   const nothing = (): void => undefined;
   return {
     knows,
     list,
-    // A state would answer what the store does.
+    // A state would give the store's own answer.
     refusing: (increment, nowSeconds) =>
-      !increment.gate.kind.looks && knows(increment, nowSeconds) ? increment.limit : undefined,
+      !increment.limiter.kind.readsFirst && knows(increment, nowSeconds)
+        ? increment.limit
+        : undefined,
     remember: nothing,
     forget: nothing,
     forgetKeys: nothing,

@@ -1,9 +1,9 @@
-/** Due times of one distance to each other, before those of twice the distance begin. */
+/** Due times per distance, before those of twice the distance begin. */
 const DUES_OF_DISTANCE = 8;
 
 /**
- * When to look after what ends at a second: then, or within an eighth of the time until then. So there are some hundred
- * due times, however many ends there are.
+ * The due time for something that ends at a second: that second, or up to an eighth of the remaining time later. Thus there are
+ * some hundred due times for any number of ends.
  */
 export function dueSecondsOf(endSeconds: number, nowSeconds: number): number {
   const distance =

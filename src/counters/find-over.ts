@@ -1,14 +1,14 @@
 import type { Steps } from '../core/steps';
 
-/** Counters that one look for those over their limit passes. */
+/** Counters visited by one search for those over their limit. */
 const MAX_VISITS = 1_000_000;
 
-/** Those that one step of it passes: a fraction of a millisecond. */
+/** Counters visited per step: a fraction of a millisecond. */
 const VISITS_OF_STEP = 1_024;
 
 /**
- * What is found of counters, up to a number, among the first that one look passes. They may change between two steps:
- * `counters` must be a walk that goes on all the same, as that over a map does.
+ * The first `most` results among the counters that one search visits. Counters may change between two steps: `counters` must be an
+ * iteration that tolerates that, as a map's does.
  */
 export function* findOver<T, Found>(
   counters: Iterable<T>,

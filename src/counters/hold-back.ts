@@ -1,26 +1,26 @@
 import { all } from '../core/kinds/all';
-import type { Seen, State } from '../core/kinds/kind';
+import type { Reading, State } from '../core/kinds/kind';
 import { type CounterBatch, type CounterReply, type Increment } from '../core/ports';
-import { isOfBudget, SeenCounters, stateName } from './seen-counters';
+import { isOfBudget, UpdatedReadings, stateName } from './updated-readings';
 
-/** What becomes of the increments of a batch, by their index. */
+/** What to do with the increments of a batch, by index. */
 export interface RunActions {
-  /** The counter of an increment as it stands before its run; undefined: it cannot be read. It then fails when it is added. */
-  readonly look: (increment: Increment) => Seen | undefined;
-  /** `refusing`: where its counter stands, which refuses it, so that the others of its run are held back. */
-  readonly add: (index: number, increment: Increment, refusing: Seen | undefined) => void;
-  /** The increment is held back; its counter was seen so. */
-  readonly holdBack: (index: number, seen: Seen | undefined) => void;
+  /** The counter of an increment before its run; undefined: it cannot be read, and fails when it is added. */
+  readonly read: (increment: Increment) => Reading | undefined;
+  /** `refusing`: the reading of its counter, which refuses it, so that the others of its run are held back. */
+  readonly add: (index: number, increment: Increment, refusing: Reading | undefined) => void;
+  /** The increment is held back; `reading`: the reading of its counter. */
+  readonly holdBack: (index: number, reading: Reading | undefined) => void;
   /**
-   * Nothing is done for the increment, which its counter refuses as it was seen so: beside what asks of its run before it want, which
-   * are held back. Missing: the store takes no reservations.
+   * Skips an increment that its counter refuses only because of earlier ones in its run, which are held back themselves. Missing:
+   * the store has no reservations.
    */
-  readonly refuse?: (index: number, seen: Seen) => void;
+  readonly refuse?: (index: number, reading: Reading) => void;
 }
 
 /**
- * Decides run after run, in order, so that a run sees what those before it have added: when an increment of a run would
- * go over its limit, all that would not are held back (behaviour.md §3.6).
+ * Decides run after run, in order, so that a run sees what earlier ones have added: when an increment of a run would exceed its
+ * limit, those that would not are held back (behaviour.md §3.6).
  */
 export function decideRuns(
   { increments, groupEnds = [] }: CounterBatch,
@@ -36,30 +36,30 @@ export function decideRuns(
 function decideRun(
   run: readonly Increment[],
   start: number,
-  { look, add, holdBack, refuse }: RunActions,
+  { read: look, add, holdBack, refuse }: RunActions,
 ): void {
   const alone = run.map(look);
-  const seen = run.length > 1 ? besideEachOther(run, alone) : alone;
-  const refusals = all(run, seen);
+  const reading = run.length > 1 ? besideEachOther(run, alone) : alone;
+  const refusals = all(run, reading);
   for (const [at, increment] of run.entries()) {
-    const one = seen[at];
+    const one = reading[at];
     if (refusals?.[at] !== true) {
       if (refusals === undefined || isEnding(increment)) add(start + at, increment, undefined);
       else holdBack(start + at, one);
-    } else if (isLate(increment, alone[at], one)) refuse?.(start + at, one as Seen);
+    } else if (isLate(increment, alone[at], one)) refuse?.(start + at, one as Reading);
     else add(start + at, increment, one);
   }
 }
 
-/** Where the counters of a run would stand if all asks before each were admitted: a run may meet one several times to reserve. */
+/** Readings of a run's counters as if all earlier charges were admitted: a run may reserve several times on one counter. */
 function besideEachOther(
   run: readonly Increment[],
-  seen: readonly (Seen | undefined)[],
-): readonly (Seen | undefined)[] {
-  if (!run.some(({ reservation }) => reservation?.mode === 'reserve')) return seen;
+  reading: readonly (Reading | undefined)[],
+): readonly (Reading | undefined)[] {
+  if (!run.some(({ reservation }) => reservation?.mode === 'reserve')) return reading;
   const ahead = new Map<string, { readonly hits: number; readonly open: number }>();
   return run.map(({ key, hits, reservation, holdsBack }, at) => {
-    const one = seen[at];
+    const one = reading[at];
     if (one === undefined || !isOfBudget(one)) return one;
     const before = ahead.get(key) ?? { hits: 0, open: 0 };
     const isOpening = reservation?.mode === 'reserve' && one.was < 0;
@@ -70,66 +70,75 @@ function besideEachOther(
   });
 }
 
-function isLate(increment: Increment, alone: Seen | undefined, seen: Seen | undefined): boolean {
-  if (seen === alone || alone === undefined || increment.holdsBack === false) return false;
-  return !increment.gate.kind.refuses(increment, alone);
+function isLate(
+  increment: Increment,
+  alone: Reading | undefined,
+  reading: Reading | undefined,
+): boolean {
+  if (reading === alone || alone === undefined || increment.holdsBack === false) return false;
+  return !increment.limiter.kind.refuses(increment, alone);
 }
 
-/** What ends a reservation is done whatever becomes of its request. */
+/** Settle and cancel apply even if the request is refused. */
 export function isEnding({ reservation }: Increment): boolean {
   return reservation !== undefined && ['settle', 'cancel'].includes(reservation.mode);
 }
 
-/** Whether an increment of a batch was answered and refused: its counter says so. */
+/** Whether an increment of a batch was answered and refused, by its counter. */
 export function wasRefused(
   increment: Increment,
   { after, states, failures }: Pick<CounterReply, 'after' | 'states' | 'failures'>,
   index: number,
 ): boolean {
   if (failures?.has(index) === true) return false;
-  const { gate, hits } = increment;
-  const seen = gate.kind.looks ? states?.[index] : (after[index] as number) - Number(hits);
-  return seen !== undefined && gate.kind.refuses(increment, seen);
+  const { limiter, hits } = increment;
+  const reading = limiter.kind.readsFirst
+    ? states?.[index]
+    : (after[index] as number) - Number(hits);
+  return reading !== undefined && limiter.kind.refuses(increment, reading);
 }
 
-/** Whether one increment would go over its limit. */
-export function isRefused(increment: Increment, seen: Seen | undefined): boolean {
-  return all([increment], [seen]) !== undefined;
+/** Whether an increment would exceed its limit. */
+export function isRefused(increment: Increment, reading: Reading | undefined): boolean {
+  return all([increment], [reading]) !== undefined;
 }
 
 /** Counters as they were read before a batch, by key. */
 export interface ReadCounters {
   readonly counts: ReadonlyMap<string, number>;
-  /** Those of kinds that look, by `stateName`. */
+  /** States of kinds that read first, by `stateName`. */
   readonly states?: ReadonlyMap<string, State>;
 }
 
-/** What was read of the counter of an increment; undefined: nothing. */
-export function readSeen({ counts, states }: ReadCounters, increment: Increment): Seen | undefined {
-  const { gate, key } = increment;
-  return gate.kind.looks ? states?.get(stateName(increment)) : counts.get(key);
+/** The reading of an increment's counter; undefined: it was not read. */
+export function findReading(
+  { counts, states }: ReadCounters,
+  increment: Increment,
+): Reading | undefined {
+  const { limiter, key } = increment;
+  return limiter.kind.readsFirst ? states?.get(stateName(increment)) : counts.get(key);
 }
 
 /**
- * Decides, from counters that were read, which increments of a batch are held back; by their indexes, with what was seen.
- * `onRefusing` hears for which ones, `onLate` for which nothing is to be done though their counters refuse them only beside others.
+ * Decides, from readings, which increments of a batch are held back; returns their readings by index. Calls `onRefusing` for those
+ * that cause it, and `onLate` for those to skip, which their counters refuse only beside others.
  */
 export function planHoldBack(
   batch: CounterBatch,
   read: ReadCounters,
-  onRefusing?: (index: number, seen: Seen) => void,
-  onLate?: (index: number, seen: Seen) => void,
-): ReadonlyMap<number, Seen | undefined> {
-  const seen = new SeenCounters(
+  onRefusing?: (index: number, reading: Reading) => void,
+  onLate?: (index: number, reading: Reading) => void,
+): ReadonlyMap<number, Reading | undefined> {
+  const counters = new UpdatedReadings(
     (increment) =>
-      // A count that is not there is 0.
-      readSeen(read, increment) ?? (increment.gate.kind.looks ? undefined : 0),
+      // A missing count is 0.
+      findReading(read, increment) ?? (increment.limiter.kind.readsFirst ? undefined : 0),
   );
-  const held = new Map<number, Seen | undefined>();
+  const held = new Map<number, Reading | undefined>();
   decideRuns(batch, {
-    look: (increment) => seen.look(increment),
+    read: (increment) => counters.read(increment),
     add(index, increment, refusing) {
-      seen.add(increment);
+      counters.add(increment);
       if (refusing !== undefined) onRefusing?.(index, refusing);
     },
     holdBack(index, one) {

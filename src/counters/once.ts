@@ -1,4 +1,4 @@
-/** Does something the first time that it is called, and nothing afterwards. */
+/** Calls the function the first time, and does nothing afterwards. */
 export function once<A extends readonly unknown[]>(
   act: (...args: A) => void,
 ): (...args: A) => void {

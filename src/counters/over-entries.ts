@@ -1,18 +1,18 @@
 import { copyOf } from '../platform/copy-of';
 import { bytesOfText } from './kept-key';
-import type { Gate } from '../core/kinds/kind';
+import type { Limiter } from '../core/kinds/kind';
 import type { KnownState } from '../core/kinds/refusal';
 
 export interface OverEntry {
-  /** The highest limit that the counter is known to have passed: it has passed every lower one too. */
+  /** The highest limit that the counter is known to exceed: it exceeds every lower one too. */
   limit: number;
   accessSeconds: number;
-  /** When it was seen to be over. */
+  /** When it was read as over. */
   knownSeconds: number;
-  /** Of a kind that looks. */
+  /** For a kind that reads first. */
   readonly knownState?: FiledState;
-  /** Under which it stood so. */
-  readonly gate?: Gate;
+  /** The limiter of that state. */
+  readonly limiter?: Limiter;
 }
 
 interface FiledState extends KnownState {
@@ -20,27 +20,27 @@ interface FiledState extends KnownState {
   readonly filedSeconds: number;
 }
 
-/** Entries by key; the walk over the oldest of them goes on where it stopped. */
+/** Entries by key; the iteration over the oldest of them continues where it stopped. */
 interface Filed {
   readonly entries: Map<string, OverEntry>;
   oldest: MapIterator<[string, OverEntry]>;
 }
 
-/** The entries that end together. Kinds that look may share a counter with one that does not: their entries differ. */
+/** The entries that expire together. Kinds that read first may share a counter with one that does not: their entries differ. */
 interface EndingTogether {
   readonly counts: Filed;
   readonly states: Filed;
 }
 
-/** What V8 takes for an entry besides the text of its key: two objects and a place in a map. */
+/** Memory that V8 needs per entry besides its key: two objects and a map slot. */
 const ENTRY_BYTES = 120;
-/** The same of a state, with its place in the index. */
+/** The same for a state, with its place in the index. */
 const STATE_BYTES = 168;
 
 /**
- * Entries filed by the second at which they end: windows end together. States end at any second, and would need as many
- * places: they are filed by their due times. Bounded in bytes: those of one second are dropped together when it comes; when
- * there is no room, the oldest of those that end soonest goes first.
+ * Entries filed by the second of their expiry: windows end together. States may expire at any second, and would need as many slots:
+ * they are filed by due time. Bounded in bytes: entries of one second are dropped together when it comes; without room, the oldest
+ * of those that expire soonest is evicted first.
  */
 export class OverEntries {
   size = 0;
@@ -50,7 +50,7 @@ export class OverEntries {
   evacuated = 0;
   readonly #maxBytes: number;
   readonly #byEnd = new Map<number, EndingTogether>();
-  /** The entries with a state, whenever they end. */
+  /** The entries with a state, at any expiry. */
   readonly #states = new Map<string, OverEntry>();
   #bytes = 0;
   #firstEnd = Infinity;
@@ -59,12 +59,12 @@ export class OverEntries {
     this.#maxBytes = maxBytes;
   }
 
-  /** The entry of a counter that is known by a count alone. */
+  /** The entry of a counter that is known by its count only. */
   countOf(key: string, endSeconds: number): OverEntry | undefined {
     return this.#byEnd.get(endSeconds)?.counts.entries.get(key);
   }
 
-  /** The entry of a counter of which the state is known. */
+  /** The entry of a counter whose state is known. */
   stateOf(key: string): OverEntry | undefined {
     return this.#states.get(key);
   }
@@ -94,14 +94,14 @@ export class OverEntries {
     if (ending !== undefined) this.#removeFrom(ending.counts.entries, key);
   }
 
-  /** Whether there was such an entry. */
+  /** Returns whether there was such an entry. */
   removeState(key: string): boolean {
     const filedSeconds = this.#states.get(key)?.knownState?.filedSeconds;
     const ending = filedSeconds === undefined ? undefined : this.#byEnd.get(filedSeconds);
     return ending !== undefined && this.#removeFrom(ending.states.entries, key);
   }
 
-  /** Removes the entries with one of the keys, whenever they end; undefined: all entries. */
+  /** Removes the entries with one of the keys, at any expiry; undefined: all entries. */
   removeKeys(keys: readonly string[] | undefined): void {
     for (const { counts, states } of this.#byEnd.values())
       for (const { entries } of [counts, states])
@@ -178,8 +178,8 @@ function bytesOf(key: string, { knownState }: OverEntry): number {
 }
 
 /**
- * The key of the oldest entry; undefined if there is none. A walk that began anew each time would pass over all places
- * whose entries have gone before. What comes after the end of a walk needs a new one.
+ * The key of the oldest entry; undefined if there is none. A new iteration each time would pass over the slots of all removed
+ * entries. An iteration that has ended misses later entries and is replaced.
  */
 function nextOldest(filed: Filed): string | undefined {
   let next = filed.oldest.next();

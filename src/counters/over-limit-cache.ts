@@ -1,7 +1,7 @@
 import { msOfBlocks } from '../core/budgets/block';
-import { isBudgetGate, type BudgetGate } from '../core/budgets/budget';
+import { isBudgetLimiter, type BudgetLimiter } from '../core/budgets/budget';
 import { refusalOfOne } from '../core/budgets/refusing';
-import type { BudgetState, Seen, State } from '../core/kinds/kind';
+import type { BudgetState, Reading, State } from '../core/kinds/kind';
 import { refusedUntil, stateRefusing } from '../core/kinds/refusal';
 import { type Increment, type Statistics } from '../core/ports';
 import type { Steps } from '../core/steps';
@@ -10,40 +10,37 @@ import { dueSecondsOf } from './due-seconds';
 import { toKeptKey } from './kept-key';
 import { OverEntries, type OverEntry } from './over-entries';
 
-/** Counters known to be over a limit, so that no store has to be asked for them. */
+/** Cache of counters known to be over a limit, which saves store calls. */
 export interface OverLimitCache {
-  /** Where the counter is known to stand, if that refuses each ask of the increment; a number: it is over the limit, and no more is known. */
-  refusing(increment: Increment, nowSeconds: number): Seen | undefined;
-  /** The same for an operator: counts as no lookup. */
+  /** The known state of the counter, if it refuses each charge of the increment; a number: it is over the limit, and no more is known. */
+  refusing(increment: Increment, nowSeconds: number): Reading | undefined;
+  /** As `refusing`, for an operator: not counted as a lookup. */
   readonly knows: (increment: Increment, nowSeconds: number) => boolean;
-  /** Remembers where a counter stands that has refused an ask, until that ask would fit. */
-  remember(increment: Increment, seen: Seen, nowSeconds: number): void;
-  /** Keys that are over their limit now, up to a number, among the first that one look passes; long ones by their digest. */
+  /** Caches a counter that has refused a charge, until that charge would fit. */
+  remember(increment: Increment, reading: Reading, nowSeconds: number): void;
+  /** Keys over their limit now, up to a number, among the first that one search visits; long ones as digests. */
   readonly list: (nowSeconds: number, most: number) => Steps<readonly OverKey[]>;
-  /** Forgets a counter: hits were given back. */
+  /** Drops a counter after a refund. */
   forget(increment: Increment): void;
-  /** Forgets counters by their keys, or by the digests of long ones, whatever their windows; undefined: all counters. */
+  /** Drops counters by their keys, or by the digests of long ones, in all windows; undefined: all counters. */
   forgetKeys(keys: readonly string[] | undefined): void;
-  /** Grows with each `forgetKeys`: what a store said before may no longer be true. */
+  /** Grows with each `forgetKeys`: an earlier reply of a store may be out of date. */
   readonly generation: number;
-  /** Takes the gauges away. */
+  /** Unregisters the gauges. */
   close(): void;
 }
 
 export interface OverKey {
   readonly key: string;
   readonly limit: number;
-  /** Unix seconds: the end of its window, or when the ask that was refused fits. */
+  /** Unix seconds: the end of its window, or when the refused charge fits. */
   readonly windowEndSeconds: number;
 }
 
 export interface OverLimitCacheOptions {
   /** LocalCacheSizeInBytes. */
   readonly sizeBytes: number;
-  /**
-   * Seconds for which a leased counter is known to be over: hits that others give back may make room. Undefined: as long as all
-   * others.
-   */
+  /** How long a leased counter is cached: hits that others return may make room. Undefined: as long as all others. */
   readonly leasedSeconds?: number | undefined;
 }
 
@@ -60,15 +57,15 @@ export function createOverLimitCache(
     entries.touch(entry, nowSeconds);
   };
 
-  /** Whether what is known still holds: a leased counter may have room again. */
+  /** Whether the entry is still valid: a leased counter may have room again. */
   const isRecent = ({ knownSeconds }: OverEntry, { rule }: Increment, nowSeconds: number) =>
     rule.isLeased !== true || nowSeconds - knownSeconds <= leasedSeconds;
 
   const entryOf = (increment: Increment): OverEntry | undefined => {
-    // Mostly nothing is over: no key is hashed then.
+    // Usually nothing is over: then no key is hashed.
     if (entries.size === 0) return undefined;
     const key = toKeptKey(increment.key);
-    return increment.gate.kind.looks
+    return increment.limiter.kind.readsFirst
       ? entries.stateOf(key)
       : entries.countOf(key, increment.windowEndSeconds);
   };
@@ -80,8 +77,14 @@ export function createOverLimitCache(
     if (endSeconds <= nowSeconds) return;
     const filedSeconds = dueSecondsOf(endSeconds, nowSeconds);
     const knownState = { state, atSeconds: nowSeconds, endSeconds, filedSeconds };
-    const { limit, gate } = increment;
-    const entry = { limit, accessSeconds: nowSeconds, knownSeconds: nowSeconds, knownState, gate };
+    const { limit, limiter } = increment;
+    const entry = {
+      limit,
+      accessSeconds: nowSeconds,
+      knownSeconds: nowSeconds,
+      knownState,
+      limiter,
+    };
     entries.add(key, entry, filedSeconds);
   };
 
@@ -119,23 +122,23 @@ export function createOverLimitCache(
     refusing(increment, nowSeconds) {
       entries.dropEnded(nowSeconds);
       const entry = entryOf(increment);
-      const seen =
+      const reading =
         entry && isRecent(entry, increment, nowSeconds)
-          ? seenRefusing(entry, increment, nowSeconds)
+          ? refusingReading(entry, increment, nowSeconds)
           : undefined;
-      if (entry === undefined || seen === undefined) {
+      if (entry === undefined || reading === undefined) {
         count.miss += 1;
         return undefined;
       }
       used(entry, nowSeconds);
-      return seen;
+      return reading;
     },
     knows(increment, nowSeconds) {
       const entry = entryOf(increment);
-      if (entry === undefined || !increment.gate.kind.isRecalled(increment)) return false;
+      if (entry === undefined || !increment.limiter.kind.isRecalled(increment)) return false;
       if (!isRecent(entry, increment, nowSeconds)) return false;
       if (entry.knownState === undefined && increment.windowEndSeconds <= nowSeconds) return false;
-      return seenRefusing(entry, increment, nowSeconds) !== undefined;
+      return refusingReading(entry, increment, nowSeconds) !== undefined;
     },
     list: (nowSeconds, most) =>
       findOver(entries, most, ({ key, entry, endSeconds }) => {
@@ -143,8 +146,8 @@ export function createOverLimitCache(
         if (windowEndSeconds <= nowSeconds) return undefined;
         return { key, limit: limitOf(entry), windowEndSeconds };
       }),
-    remember(increment, seen, nowSeconds) {
-      if (typeof seen === 'object') rememberState(increment, seen, nowSeconds);
+    remember(increment, reading, nowSeconds) {
+      if (typeof reading === 'object') rememberState(increment, reading, nowSeconds);
       else rememberOver(increment, nowSeconds);
     },
     forgetKeys(keys) {
@@ -156,7 +159,7 @@ export function createOverLimitCache(
     },
     forget(increment) {
       const key = toKeptKey(increment.key);
-      if (increment.gate.kind.looks) entries.removeState(key);
+      if (increment.limiter.kind.readsFirst) entries.removeState(key);
       else entries.removeCount(key, increment.windowEndSeconds);
     },
     close() {
@@ -165,36 +168,37 @@ export function createOverLimitCache(
   };
 }
 
-/** The limit that was passed, or the state, where one of them refuses all asks of the increment. */
-function seenRefusing(
-  { knownState, limit, gate }: OverEntry,
+/** The exceeded limit, or the state, where one of them refuses all charges of the increment. */
+function refusingReading(
+  { knownState, limit, limiter }: OverEntry,
   increment: Increment,
   nowSeconds: number,
-): Seen | undefined {
-  if (isBudgetGate(increment.gate)) {
-    // What stands for one list of limits says nothing of another.
-    if (increment.gate !== gate) return undefined;
-    if (hasBlocks(increment.gate) && nowSeconds >= (knownState?.endSeconds ?? 0)) return undefined;
+): Reading | undefined {
+  if (isBudgetLimiter(increment.limiter)) {
+    // An entry for one list of limits says nothing about another.
+    if (increment.limiter !== limiter) return undefined;
+    if (hasBlocks(increment.limiter) && nowSeconds >= (knownState?.endSeconds ?? 0))
+      return undefined;
   }
   if (knownState !== undefined) return stateRefusing(knownState, increment, nowSeconds);
   return increment.limit <= limit ? limit : undefined;
 }
 
-/** Refusals count where a rule has blocks: of its counters only those are known that one refuses, for as long as it does. */
+/** Refusals count where a rule has blocks: of its counters only blocked ones are cached, until the block ends. */
 function knownUntil(increment: Increment, state: State, nowSeconds: number): number {
-  const { gate } = increment;
-  return isBudgetGate(gate) && hasBlocks(gate)
-    ? Math.floor(nowSeconds + msOfBlocks(gate.budget, state as BudgetState) / 1_000)
+  const { limiter } = increment;
+  return isBudgetLimiter(limiter) && hasBlocks(limiter)
+    ? Math.floor(nowSeconds + msOfBlocks(limiter.budget, state as BudgetState) / 1_000)
     : refusedUntil(increment, state, nowSeconds);
 }
 
-function hasBlocks({ budget }: BudgetGate): boolean {
+function hasBlocks({ budget }: BudgetLimiter): boolean {
   return budget.blocks.length > 0;
 }
 
-/** Of several limits the one that refuses. */
-function limitOf({ knownState, gate, limit }: OverEntry): number {
-  if (knownState === undefined || gate === undefined || !isBudgetGate(gate)) return limit;
+/** The refusing one among several limits. */
+function limitOf({ knownState, limiter, limit }: OverEntry): number {
+  if (knownState === undefined || limiter === undefined || !isBudgetLimiter(limiter)) return limit;
   const { state, atSeconds } = knownState;
-  return refusalOfOne(gate, state as BudgetState, Math.floor(atSeconds))?.limit ?? limit;
+  return refusalOfOne(limiter, state as BudgetState, Math.floor(atSeconds))?.limit ?? limit;
 }

@@ -9,13 +9,13 @@ export function isPerSecond({ rule }: Pick<CounterPlace, 'rule'>): boolean {
 export interface PerSecondSplitDeps {
   readonly perSecond: ReadableCounters;
   readonly others: ReadableCounters;
-  /** Called once, when a group reaches into both stores: it is held back by a read followed by an add. */
+  /** Called once, when a group uses both stores: it is then held back by a read followed by an add. */
   readonly onNotAtomic: () => void;
 }
 
 /**
- * Counters in two stores. One that is away fails its own increments only; a batch whose increments all
- * lie in one store does not touch the other.
+ * Counters in two stores. If one is unreachable, only its own increments fail; a batch whose increments are all in one store does
+ * not use the other.
  */
 export function createPerSecondSplit(deps: PerSecondSplitDeps): Counters {
   const { perSecond, others, onNotAtomic } = deps;

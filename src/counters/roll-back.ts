@@ -1,30 +1,30 @@
-import { isBudgetGate } from '../core/budgets/budget';
-import { holdBackAt, say, seenAt, type ReplyDraft } from '../core/batches/reply-draft';
-import type { BudgetState, Seen } from '../core/kinds/kind';
+import { isBudgetLimiter } from '../core/budgets/budget';
+import { holdBackAt, setReading, readingAt, type ReplyDraft } from '../core/batches/reply-draft';
+import type { BudgetState, Reading } from '../core/kinds/kind';
 import type { CounterBatch, Increment } from '../core/ports';
 import { isEnding, wasRefused } from './hold-back';
 
-/** What takes back what an increment of a batch did. */
+/** The increments that undo a batch. */
 export interface RolledBack {
   readonly index: number;
   readonly increment: Increment;
 }
 
-/** An increment that only sees where its counter stands, and what its reservation holds. */
-export function lookOf(increment: Increment): Increment {
-  const { gate, reservation } = increment;
-  const isReserving = isBudgetGate(gate) && gate.budget.reserve !== undefined;
-  const look = { mode: 'look', id: reservation?.id ?? '', saysHits: false } as const;
-  return { ...increment, hits: 0, times: 1, reservation: isReserving ? look : undefined };
+/** The increment as a read of its counter and of its reservation. */
+export function readOf(increment: Increment): Increment {
+  const { limiter, reservation } = increment;
+  const isReserving = isBudgetLimiter(limiter) && limiter.budget.reserve !== undefined;
+  const read = { mode: 'read', id: reservation?.id ?? '', saysHits: false } as const;
+  return { ...increment, hits: 0, times: 1, reservation: isReserving ? read : undefined };
 }
 
-/** Where counters stood that refused their increments when they were looked at; by the indexes of these. */
-export type Refusing = ReadonlyMap<number, Seen>;
+/** Readings that refused their increments; by the indices of these. */
+export type Refusing = ReadonlyMap<number, Reading>;
 
 /**
- * Of requests whose counters were charged apart: where one was refused, the others count as held back, and what they were
- * charged is to be taken back, by the figures of the ask itself (budgets.md section 7). One that the look refused, so that the
- * others were held back, stays refused though others made room for it since.
+ * For requests whose counters were charged separately: where one was refused, the others count as held back, and their charges are
+ * undone, by the figures of the charges (budgets.md section 7). An increment that its reading refused, so that the others were held
+ * back, stays refused even if others made room for it since.
  */
 export function planRollBack(
   { increments, groupEnds = [] }: CounterBatch,
@@ -32,8 +32,8 @@ export function planRollBack(
   refusing: Refusing,
 ): readonly RolledBack[] {
   const taken: RolledBack[] = [];
-  for (const [index, seen] of refusing)
-    refuse(taken, draft, index, { increment: increments[index] as Increment, seen });
+  for (const [index, reading] of refusing)
+    refuse(taken, draft, index, { increment: increments[index] as Increment, reading });
   let start = 0;
   for (const end of groupEnds) {
     taken.push(...takeRun(increments, draft, start, end));
@@ -52,13 +52,13 @@ function takeRun(
   const refusals = increments
     .slice(start, end)
     .map((one, at) => !isHeld(draft, start + at) && wasRefused(one, draft, start + at));
-  // What is seen of a counter that the request meets again has its own hits in it.
+  // The reading of a counter that the request uses again contains its own hits.
   const met = new Set<string>();
   const isRefused = (isOne: boolean, at: number): boolean => {
-    const { key, holdsBack, gate } = increments[start + at] as Increment;
+    const { key, holdsBack, limiter } = increments[start + at] as Increment;
     const isFirst = met.size < met.add(key).size;
-    // One that is charged whatever happens leaves the others charged too, as ever.
-    return isOne && isFirst && holdsBack !== false && gate.kind.looks;
+    // An increment that is always charged leaves the others charged too.
+    return isOne && isFirst && holdsBack !== false && limiter.kind.readsFirst;
   };
   if (!refusals.some(isRefused)) return taken;
   for (const [at, isOne] of refusals.entries())
@@ -70,14 +70,15 @@ function refuse(
   taken: RolledBack[],
   draft: ReplyDraft,
   index: number,
-  { increment, seen }: { readonly increment: Increment; readonly seen: Seen },
+  { increment, reading }: { readonly increment: Increment; readonly reading: Reading },
 ): void {
-  const { gate, holdsBack } = increment;
-  if (holdsBack === false || !gate.kind.looks || draft.failures?.has(index) === true) return;
+  const { limiter, holdsBack } = increment;
+  if (holdsBack === false || !limiter.kind.readsFirst || draft.failures?.has(index) === true)
+    return;
   if (wasRefused(increment, draft, index)) return;
-  const undo = gate.chargeDenied ? undefined : undoOf(increment, seenAt(draft, index));
+  const undo = limiter.chargeDenied ? undefined : undoOf(increment, readingAt(draft, index));
   if (undo !== undefined) taken.push({ index, increment: undo });
-  say(draft, index, seen);
+  setReading(draft, index, reading);
 }
 
 function takeOne(
@@ -87,15 +88,16 @@ function takeOne(
   increment: Increment,
 ): void {
   if (isHeld(draft, index) || isEnding(increment) || draft.failures?.has(index) === true) return;
-  const seen = seenAt(draft, index);
-  const before = typeof seen === 'number' ? Math.max(0, seen - Number(increment.hits)) : seen;
+  const reading = readingAt(draft, index);
+  const before =
+    typeof reading === 'number' ? Math.max(0, reading - Number(increment.hits)) : reading;
   holdBackAt(draft, index, before);
   const undo = undoOf(increment, before);
   if (undo !== undefined) taken.push({ index, increment: undo });
 }
 
-/** Undefined: nothing was charged, held or given back. It is taken from the window in which it was charged. */
-function undoOf(increment: Increment, before: Seen): Increment | undefined {
+/** Undefined: nothing was charged, reserved or refunded. The undo applies to the window of the charge. */
+function undoOf(increment: Increment, before: Reading): Increment | undefined {
   const { hits, times, reservation } = increment;
   if (reservation === undefined) {
     const charged = typeof hits === 'bigint' ? hits * BigInt(times) : hits * times;

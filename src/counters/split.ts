@@ -1,39 +1,39 @@
-import type { Seen, State } from '../core/kinds/kind';
+import type { Reading, State } from '../core/kinds/kind';
 import {
   createReplyDraft,
   finish,
   holdBackAt,
   refuseIfNothing,
-  say,
+  setReading,
   type ReplyDraft,
 } from '../core/batches/reply-draft';
 import { deal, scatter } from '../core/batches/sub-batch';
 import { settled, StoreError } from '../core/errors';
 import type { CounterBatch, CounterReply, Counters, Increment } from '../core/ports';
 import { planHoldBack, type ReadCounters } from './hold-back';
-import { stateName } from './seen-counters';
-import { lookOf, planRollBack, type Refusing } from './roll-back';
+import { stateName } from './updated-readings';
+import { readOf, planRollBack, type Refusing } from './roll-back';
 
-/** Counters that can also be looked at without creating them. */
+/** Counters that can also be read without creating them. */
 export interface ReadableCounters extends Counters {
-  /** The counts of these keys; 0 for a key that does not exist. What cannot be read is missing. */
+  /** The counts of these keys; 0 for a missing key. A count that cannot be read is absent. */
   read(keys: readonly string[]): Promise<ReadonlyMap<string, number>>;
 }
 
-/** How the parts over which counters are spread are used. */
+/** How to use the parts over which counters are spread. */
 export interface SplitOptions<P> {
   readonly add: (part: P, batch: CounterBatch) => Promise<CounterReply>;
   /** See `ReadableCounters`. */
   readonly read: (part: P, keys: readonly string[]) => Promise<ReadonlyMap<string, number>>;
-  /** Parts that are asked at the same time; 0: all. */
+  /** Parts that are called at the same time; 0: all. */
   readonly parallelism: number;
-  /** A request's increments lie in several parts: they are held back by a read and then an add. */
+  /** A request's increments are in several parts: they are held back by a read and then an add. */
   readonly onNotAtomic: () => void;
 }
 
 /**
- * Applies a batch, which holds something, to the parts in which its counters lie, each with one call, and puts the replies
- * together. A part that fails, fails its own increments; rejects when all failed.
+ * Applies a non-empty batch to the parts that hold its counters, each with one call, and joins the replies. A part that fails,
+ * fails its own increments; rejects when all failed.
  */
 export async function addSplit<P>(
   batch: CounterBatch,
@@ -43,7 +43,7 @@ export async function addSplit<P>(
   return refuseIfNothing(await settleSplit(batch, partOf, options));
 }
 
-/** The same; when all failed, each failure is in the reply. */
+/** As `addSplit`; when all failed, each failure is in the reply. */
 export async function settleSplit<P>(
   batch: CounterBatch,
   partOf: (increment: Increment, at: number) => P,
@@ -74,7 +74,7 @@ export async function settleSplit<P>(
   return finish(draft);
 }
 
-/** Others may have come between the look at a request's counters and its hits: one that either refuses is charged nowhere. */
+/** Other clients may come between the read of a request's counters and its hits: if one is then refused, the request is charged nowhere. */
 async function rollBack<P>(
   batch: CounterBatch,
   parts: readonly P[],
@@ -89,7 +89,7 @@ async function rollBack<P>(
     { increments, groupEnds: undefined, nowSeconds },
     (_, at) => parts[taken[at]?.index ?? 0] as P,
   );
-  // What cannot be taken back stays charged: a refusal too many.
+  // A charge that cannot be undone stays: one refusal too many.
   await forEachOf(shares, parallelism, async ([part, share]) => {
     await settled(() => add(part, share));
   });
@@ -104,7 +104,7 @@ function areRunsWhole(groupEnds: readonly number[], parts: readonly unknown[]): 
   return true;
 }
 
-/** Decides for the whole batch what is held back, from counters that were read before; answers what refuses, for which it is. */
+/** Decides for the whole batch what is held back, from counters that were read first; returns what refuses, and for which increment. */
 async function planAcross<P>(
   batch: CounterBatch,
   parts: readonly P[],
@@ -112,38 +112,38 @@ async function planAcross<P>(
   { draft, late }: { readonly draft: ReplyDraft; readonly late: Set<number> },
 ): Promise<Refusing> {
   const read = await readCounters(batch, parts, options);
-  const refusing = new Map<number, Seen>();
-  const onLate = (index: number, seen: Seen): void => {
+  const refusing = new Map<number, Reading>();
+  const onLate = (index: number, reading: Reading): void => {
     late.add(index);
-    say(draft, index, seen);
+    setReading(draft, index, reading);
   };
-  const held = planHoldBack(batch, read, (index, seen) => refusing.set(index, seen), onLate);
-  for (const [index, seen] of held) holdBackAt(draft, index, seen);
+  const held = planHoldBack(batch, read, (index, reading) => refusing.set(index, reading), onLate);
+  for (const [index, reading] of held) holdBackAt(draft, index, reading);
   return refusing;
 }
 
-/** The counters of a batch as they stand, each read from the part of its increment. */
+/** The current counters of a batch, each read from the part of its increment. */
 export async function readCounters<P>(
   batch: CounterBatch,
   parts: readonly P[],
   options: SplitOptions<P>,
 ): Promise<ReadCounters> {
   const keys = new Map<P, Set<string>>();
-  const looks = new Map<P, Map<string, Increment>>();
+  const reads = new Map<P, Map<string, Increment>>();
   parts.forEach((part, at) => {
     const increment = batch.increments[at] as Increment;
-    if (increment.gate.kind.looks)
-      listOf(looks, part, newMap).set(stateName(increment), lookOf(increment));
+    if (increment.limiter.kind.readsFirst)
+      listOf(reads, part, newMap).set(stateName(increment), readOf(increment));
     else listOf(keys, part, newSet).add(increment.key);
   });
   const [counts, states] = await Promise.all([
     readCounts(keys, options),
-    readStates(looks, batch.nowSeconds, options),
+    readStates(reads, batch.nowSeconds, options),
   ]);
   return { counts, states };
 }
 
-/** What cannot be read cannot be added to either, and fails then. */
+/** A counter that cannot be read cannot be added to either, and fails then. */
 async function readCounts<P>(
   keys: ReadonlyMap<P, ReadonlySet<string>>,
   { read, parallelism }: SplitOptions<P>,
@@ -157,14 +157,14 @@ async function readCounts<P>(
   return counts;
 }
 
-/** Where counters stand of kinds for which a look writes nothing. */
+/** The states of kinds whose read writes nothing. */
 async function readStates<P>(
-  looks: ReadonlyMap<P, ReadonlyMap<string, Increment>>,
+  reads: ReadonlyMap<P, ReadonlyMap<string, Increment>>,
   nowSeconds: number,
   { add, parallelism }: SplitOptions<P>,
 ): Promise<ReadonlyMap<string, State>> {
   const states = new Map<string, State>();
-  await forEachOf(looks, parallelism, async ([part, byName]) => {
+  await forEachOf(reads, parallelism, async ([part, byName]) => {
     const [names, increments] = [[...byName.keys()], [...byName.values()]];
     const asked = { increments, groupEnds: undefined, nowSeconds };
     const reply = await settled(() => add(part, asked));
@@ -188,7 +188,7 @@ function listOf<P, L>(lists: Map<P, L>, part: P, create: () => L): L {
 const newSet = (): Set<string> => new Set();
 const newMap = (): Map<string, Increment> => new Map();
 
-/** Does something with every item, with so many at the same time; 0: all. */
+/** Runs a task for every item, `parallelism` at the same time; 0: all. */
 async function forEachOf<T>(
   items: Iterable<T>,
   parallelism: number,

@@ -1,11 +1,11 @@
-import { isBudgetGate } from '../core/budgets/budget';
+import { isBudgetLimiter } from '../core/budgets/budget';
 import type { CounterPlace, Counters, Increment } from '../core/ports';
 import type { OverLimitCache } from './over-limit-cache';
 import { withOverLimitCache, type PublishInvalidation } from './with-over-limit-cache';
 
 /**
- * Counters that do not ask their store for keys that a `block` refuses (budgets.md section 6); whatever else is over its limit is
- * asked as ever. `onUsed`: a rule with `block` was asked for, so that messages to the cache have to be heard.
+ * Counters that do not call their store for keys that a `block` refuses (budgets.md section 6); all other keys go to the store.
+ * `onUsed`: a rule with `block` was used, so messages to the cache must be received from now on.
  */
 export function withBlockedKeys(
   counters: Counters,
@@ -23,7 +23,7 @@ export function withBlockedKeys(
   };
 }
 
-/** Forgets counters here and elsewhere, those alone that may be blocked. */
+/** Drops counters here and elsewhere, but only those that may be blocked. */
 export function forgettingBlocked(
   cache: OverLimitCache,
   publish: PublishInvalidation,
@@ -36,11 +36,11 @@ export function forgettingBlocked(
   };
 }
 
-function mayBeBlocked({ gate }: Increment): boolean {
-  // The first is false of nearly all.
-  return gate.isAlone && isBudgetGate(gate) && gate.budget.blocks.length > 0;
+function mayBeBlocked({ limiter }: Increment): boolean {
+  // The first is false for nearly all.
+  return limiter.isNeverMerged && isBudgetLimiter(limiter) && limiter.budget.blocks.length > 0;
 }
 
-function hasBlocks({ rule: { gate } }: CounterPlace): boolean {
-  return isBudgetGate(gate) && gate.budget.blocks.length > 0;
+function hasBlocks({ rule: { limiter } }: CounterPlace): boolean {
+  return isBudgetLimiter(limiter) && limiter.budget.blocks.length > 0;
 }

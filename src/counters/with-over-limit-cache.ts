@@ -2,7 +2,7 @@ import {
   createReplyDraft,
   finish,
   holdBackAt,
-  seenAt,
+  readingAt,
   type ReplyDraft,
 } from '../core/batches/reply-draft';
 import { pick, scatter } from '../core/batches/sub-batch';
@@ -16,16 +16,16 @@ import {
   type Increment,
 } from '../core/ports';
 import { isEnding } from './hold-back';
-import { lookOf } from './roll-back';
+import { readOf } from './roll-back';
 import { type OverLimitCache } from './over-limit-cache';
 
 /**
- * Tells the local caches of all instances which counters are no longer over their limit; once for a batch, never fails.
- * `isReset`: they were reset or set, so that their leases are over too.
+ * Publishes to the local caches of all instances which counters are no longer over their limit; once per batch, never fails.
+ * `isReset`: they were reset or set, so that their leases end too.
  */
 export type PublishInvalidation = (counters: readonly CounterPlace[], isReset?: boolean) => void;
 
-/** Which counters a cache is for. */
+/** Which increments a cache is for. */
 type Keeps = (increment: Increment) => boolean;
 
 interface CacheUse {
@@ -35,9 +35,9 @@ interface CacheUse {
 }
 
 /**
- * Counters that do not ask their store for what is known to be over its limit. Nothing is added then,
- * and `CounterReply.knownOverLimit` says so. Where counters of a request are decided together, one that is known
- * to be over holds back all others, as in the reference: they are looked at only.
+ * Counters that do not call their store for counters known to be over their limit. Nothing is added then, and
+ * `CounterReply.knownOverLimit` says so. Where counters of a request are decided together, one that is known to be over holds back
+ * all others, as in the reference: they are only read.
  */
 export function withOverLimitCache(
   counters: Counters,
@@ -52,7 +52,7 @@ export function withOverLimitCache(
   };
 
   const learn = (batch: CounterBatch, reply: CounterReply, generation: number): void => {
-    // A message came since the store was asked: its answer may be older.
+    // A message came since the store was called: its reply may be older.
     if (generation === cache.generation) rememberOver(cache, keeps, batch, reply);
     const back = takenBack(batch, reply, keeps);
     if (back === undefined) return;
@@ -65,7 +65,7 @@ export function withOverLimitCache(
     { knownOverLimit: known, states }: Known,
   ): Promise<CounterReply> => {
     const { generation } = cache;
-    const { part, looks } = withoutKnown(batch, known);
+    const { part, reads } = withoutKnown(batch, known);
     const draft: ReplyDraft = {
       ...createReplyDraft(batch.increments.length),
       states,
@@ -75,8 +75,8 @@ export function withOverLimitCache(
     if (part.places.length > 0) {
       const reply = await settled(() => counters.add(part));
       scatter(draft, part.places, reply);
-      for (const look of looks)
-        if (draft.failures?.has(look) !== true) holdBackAt(draft, look, seenAt(draft, look));
+      for (const read of reads)
+        if (draft.failures?.has(read) !== true) holdBackAt(draft, read, readingAt(draft, read));
       if (!(reply instanceof StoreError)) learn(batch, draft, generation);
     }
     return finish(draft);
@@ -96,13 +96,13 @@ export function withOverLimitCache(
 
 /** What the cache knows of a batch. */
 interface Known {
-  /** Increments that need no call to the store: they are over. */
+  /** Increments that need no store call: they are over. */
   readonly knownOverLimit: boolean[];
-  /** Where the counters of those stand of which more is known; undefined when there are none. */
+  /** The known states of those counters; undefined when there are none. */
   readonly states: (State | undefined)[] | undefined;
 }
 
-/** What of a batch is known to be over; undefined: nothing. Forgets counters to which hits are given back. */
+/** The increments of a batch known to be over; undefined: none. Drops counters that get a refund. */
 function findKnown(
   cache: OverLimitCache,
   keeps: Keeps,
@@ -117,18 +117,18 @@ function findKnown(
       cache.forget(increment);
       continue;
     }
-    if (!increment.gate.kind.isRecalled(increment)) continue;
-    const seen = cache.refusing(increment, nowSeconds);
-    if (seen === undefined) continue;
+    if (!increment.limiter.kind.isRecalled(increment)) continue;
+    const reading = cache.refusing(increment, nowSeconds);
+    if (reading === undefined) continue;
     (known ??= new Array<boolean>(increments.length).fill(false))[index] = true;
-    if (typeof seen === 'number') continue;
+    if (typeof reading === 'number') continue;
     states ??= new Array<State | undefined>(increments.length).fill(undefined);
-    states[index] = seen;
+    states[index] = reading;
   }
   return known && { knownOverLimit: known, states };
 }
 
-/** Remembers what a batch that was counted has shown to be over. */
+/** Caches the counters that a batch has shown to be over. */
 function rememberOver(
   cache: OverLimitCache,
   keeps: Keeps,
@@ -139,16 +139,16 @@ function rememberOver(
     if (reply.knownOverLimit?.[index] === true || reply.failures?.has(index) === true) continue;
     const increment = increments[index] as Increment;
     if (!keeps(increment)) continue;
-    const seen = seenAt(reply, index);
+    const reading = readingAt(reply, index);
     const isHeld = reply.held?.[index] === true;
-    const refusal = increment.gate.kind.refusal(increment, seen, isHeld);
-    // Where nothing was refused, what is known is no longer all.
+    const refusal = increment.limiter.kind.refusal(increment, reading, isHeld);
+    // Where nothing was refused, the cached state is out of date.
     if (refusal === 'none') cache.forget(increment);
     else if (refusal !== undefined) cache.remember(increment, refusal, nowSeconds);
   }
 }
 
-/** Counters that hits given back took from over their limit to within it; undefined: none. */
+/** Counters that a refund took from over their limit to within it; undefined: none. */
 function takenBack(
   { increments }: CounterBatch,
   reply: CounterReply,
@@ -159,35 +159,35 @@ function takenBack(
     const increment = increments[index] as Increment;
     if (increment.hits >= 0 || !keeps(increment)) continue;
     if (reply.held?.[index] === true || reply.failures?.has(index) === true) continue;
-    const seen = seenAt(reply, index);
-    if (increment.gate.kind.isTakenBack(increment, seen)) (back ??= []).push(increment);
+    const reading = readingAt(reply, index);
+    if (increment.limiter.kind.isTakenBack(increment, reading)) (back ??= []).push(increment);
   }
   return back;
 }
 
-/** The part of a batch that the store is asked, and which of it are held back, so that they only look. */
+/** The part of a batch that goes to the store, and which of it are held back, so that they are only read. */
 function withoutKnown(batch: CounterBatch, known: readonly boolean[]) {
   const { increments, groupEnds } = batch;
-  const isAsked = (_: Increment, place: number): boolean => known[place] !== true;
-  const looks = new Set<number>();
-  if (groupEnds === undefined) return { part: pick(batch, isAsked), looks };
+  const isUnknown = (_: Increment, place: number): boolean => known[place] !== true;
+  const reads = new Set<number>();
+  if (groupEnds === undefined) return { part: pick(batch, isUnknown), reads };
   const ends: number[] = [];
   let start = 0;
   for (const end of groupEnds) {
     const isHeld = holdsBackAny(increments, known, start, end);
-    // A look is a run of its own, so that it is not held back in its turn.
+    // A read is a run of its own, so that it is not held back in its turn.
     for (let place = start; isHeld && place < end; place += 1) {
-      if (known[place] !== true && !isEnding(increments[place] as Increment)) looks.add(place);
+      if (known[place] !== true && !isEnding(increments[place] as Increment)) reads.add(place);
       ends.push(place + 1);
     }
     if (!isHeld) ends.push(end);
     start = end;
   }
-  const asked = increments.map((one, place) => (looks.has(place) ? lookOf(one) : one));
-  return { part: pick({ ...batch, increments: asked, groupEnds: ends }, isAsked), looks };
+  const remaining = increments.map((one, place) => (reads.has(place) ? readOf(one) : one));
+  return { part: pick({ ...batch, increments: remaining, groupEnds: ends }, isUnknown), reads };
 }
 
-/** Whether one of a request is known to be over that holds the others back. */
+/** Whether an increment of a request is known to be over that holds the others back. */
 function holdsBackAny(
   increments: readonly Increment[],
   known: readonly boolean[],

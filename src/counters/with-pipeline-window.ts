@@ -11,8 +11,8 @@ interface Waiting {
 }
 
 /**
- * Counters whose batches are gathered for a window and sent as one; each still gets its own reply.
- * `openWindow` starts a window, which ends with its first value. Windows end while `run$` is subscribed to.
+ * Counters whose batches are gathered for a window and sent as one; each still gets its own reply. `openWindow` starts a window,
+ * which ends with its first value. Windows end while `run$` is subscribed to.
  */
 export function withPipelineWindow(
   counters: Counters,

@@ -3,7 +3,7 @@ import { budgetLines } from '../core/decision/budget-lines';
 import type { DescriptorHit, Plan } from '../core/planning/plan';
 import { evaluateUnknown, policyOf, toLocal } from '../core/decision/outage';
 import { dynamicMetadata, limitHeaders, overallCode } from '../core/decision/response';
-import type { BatchStatsSheet } from '../core/decision/batch-stats';
+import type { BatchStatsBuilder } from '../core/decision/batch-stats';
 import {
   evaluate,
   evaluateBudget,
@@ -17,7 +17,7 @@ import { failure, type StoreError } from '../core/errors';
 import { redactedRequest } from '../core/rules/secrets';
 import type { Decision, DescriptorStatus, Header } from '../core/model';
 import {
-  seenOf,
+  readingOf,
   type Answer,
   type CounterReply,
   type Increment,
@@ -36,7 +36,7 @@ import { withPolicies } from './with-policies';
 const NO_HEADERS: readonly Header[] = [];
 const NO_VERDICTS: Verdicts = [];
 
-/** The answer to one request, whose asks are `plan.asks[start, end)`; its numbers go onto the statistics. */
+/** The answer to one request, whose hits are `plan.descriptorHits[start, end)`; its figures are added to the statistics. */
 export function answerFor(
   pending: PendingRequest,
   batch: BatchContext,
@@ -62,7 +62,7 @@ export function answerFor(
   return toDecision(pending, batch, start, verdicts, statuses);
 }
 
-/** Why a request fails; undefined when the store failed nothing of it, or it has an answer all the same. */
+/** Why a request fails; undefined when its counting succeeded, or a policy answers it. */
 function errorFor(
   batch: BatchContext,
   start: number,
@@ -77,15 +77,12 @@ function errorFor(
   return isAnswered ? undefined : final;
 }
 
-/**
- * OVER_LIMIT whatever the failed counters stand at: a client that is over one limit must not get past it by making
- * another counter fail.
- */
+/** OVER_LIMIT, whatever the failed counters would say: a client that is over one limit must not pass by making another counter fail. */
 function isKnownOver(verdicts: Verdicts, { shadowMode, quotaMode }: AnswerOptions): boolean {
   return !shadowMode && overallCode(verdicts, quotaMode) === 'OVER_LIMIT';
 }
 
-/** What the store failed of one request. */
+/** The failed increments of one request. */
 interface Failed {
   readonly first: StoreError;
   /** The first that no `on_store_error` answers. */
@@ -106,7 +103,7 @@ function failureAmong(batch: BatchContext, start: number, end: number): Failed |
   return first && { first, final: undefined };
 }
 
-/** Undefined when the rule has an answer all the same. */
+/** Undefined when the rule's policy answers. */
 function finalError(
   hit: DescriptorHit,
   error: StoreError,
@@ -142,7 +139,7 @@ function evaluateHit(hit: DescriptorHit, batch: BatchContext): Verdict {
     : evaluateAnswered(hit, batch);
 }
 
-/** The local cache may know where the counter stands, or no more than that it is over. */
+/** The local cache may know the counter's state, or only that it is over. */
 function evaluateKnown(hit: DescriptorHit, batch: BatchContext): Verdict {
   const { reply, windows, options } = batch;
   return reply.states?.[hit.increment] === undefined
@@ -150,7 +147,7 @@ function evaluateKnown(hit: DescriptorHit, batch: BatchContext): Verdict {
     : evaluateAnswered(hit, batch);
 }
 
-/** Requests that share an increment each see the counter as it stood after their own hits. */
+/** Requests that share an increment are each judged by the counter after their own hits. */
 function evaluateAnswered(hit: DescriptorHit, batch: BatchContext): Verdict {
   const { reply, plan, firstHits } = batch;
   const increment = plan.increments[hit.increment] as Increment;
@@ -166,14 +163,14 @@ function evaluateReply(
   later: number,
   { windows: { second }, options }: BatchContext,
 ): Verdict {
-  const { gate } = increment;
-  const seen = seenOf(increment, reply, hit.increment);
+  const { limiter } = increment;
+  const reading = readingOf(increment, reply, hit.increment);
   const isHeld = reply.held?.[hit.increment] === true;
   const outcome = isHeld
-    ? gate.kind.heldOutcome(increment, seen, hit.hits, second)
-    : gate.kind.outcome(increment, seen, hit.hits, later, second);
+    ? limiter.kind.heldOutcome(increment, reading, hit.hits, second)
+    : limiter.kind.outcome(increment, reading, hit.hits, later, second);
   return hit.limit.budget === undefined
-    ? evaluate(hit, gate, outcome, isHeld, options)
+    ? evaluate(hit, limiter, outcome, isHeld, options)
     : evaluateBudget(hit, outcome as BudgetOutcome, isHeld, options);
 }
 
@@ -192,7 +189,7 @@ function countHits(
   hit: DescriptorHit,
   verdict: Verdict,
   { increments }: Plan,
-  batchStats: BatchStatsSheet,
+  batchStats: BatchStatsBuilder,
 ): void {
   if (verdict.status === NO_LIMIT) {
     batchStats.hitsOnly(hit);

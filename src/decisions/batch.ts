@@ -3,7 +3,7 @@ import type { Windows } from '../core/planning/windows';
 import type { Outage, OutageOptions } from '../core/decision/outage';
 import type { PolicyOptions } from '../core/decision/policy-headers';
 import type { HeaderNames } from '../core/decision/response';
-import { BatchStatsSheet } from '../core/decision/batch-stats';
+import { BatchStatsBuilder } from '../core/decision/batch-stats';
 import type { EvaluateOptions, Verdict } from '../core/decision/verdict';
 import type { CounterReply, Increment } from '../core/ports';
 
@@ -12,27 +12,27 @@ export interface AnswerOptions extends EvaluateOptions, OutageOptions {
   readonly shadowMode: boolean;
   /** Undefined: no response headers. */
   readonly headers: HeaderNames | undefined;
-  /** Undefined: no header beside those three, no jitter and no body. */
+  /** Undefined: only those three headers, no jitter and no body. */
   readonly policies?: PolicyOptions | undefined;
   /** RESPONSE_DYNAMIC_METADATA. */
   readonly dynamicMetadata: boolean;
   /**
-   * The store reads counts before it adds: the descriptors of one request do not see each other's hits
-   * (memcached, as recorded). Those of an earlier request of the batch they do see.
+   * The store reads counts before it adds: the descriptors of one request do not see each other's hits (memcached, as recorded).
+   * They do see those of earlier requests in the batch.
    */
   readonly readFirst?: boolean;
 }
 
 export interface Counted {
   readonly reply: CounterReply;
-  /** Undefined when the store counted all of it. */
+  /** Undefined when the store counted everything. */
   readonly outage: Outage | undefined;
 }
 
 /** One for each descriptor of a request; undefined where no limit applies. */
 export type Verdicts = readonly (Verdict | undefined)[];
 
-/** What the answers of one batch share; made once for it. */
+/** The data that the answers of one batch share; made once per batch. */
 export function createBatchContext(
   plan: Plan,
   { reply, outage }: Counted,
@@ -46,20 +46,20 @@ export function createBatchContext(
     outage,
     windows,
     options,
-    batchStats: new BatchStatsSheet(plan.unmet, plan.faults.length),
+    batchStats: new BatchStatsBuilder(plan.unmet, plan.faults.length),
     /**
-     * With `readFirst`: for each increment, the index of its first ask in the request at hand. Requests are evaluated in order,
-     * so an older index is below their start.
+     * With `readFirst`: for each increment, the index of its first hit in the current request. Requests are evaluated in order, so
+     * an index of an earlier request is below their start.
      */
     firstHits: options.readFirst ? new Int32Array(plan.increments.length).fill(-1) : undefined,
-    /** For the decision log: those of each request that was decided, in order; undefined when they are not kept. */
+    /** For the decision log: the verdicts of each decided request, in order; undefined when they are not kept. */
     verdicts: keepsVerdicts ? ([] as Verdicts[]) : undefined,
   };
 }
 
 export type BatchContext = ReturnType<typeof createBatchContext>;
 
-/** Notes the ask at `index` of a request that begins at `start`, unless the request has asked for its increment before. */
+/** Notes the hit at `index` of a request that begins at `start`, unless the request has used its increment before. */
 export function noteFirst(
   firstHits: Int32Array,
   hit: DescriptorHit,
@@ -70,12 +70,12 @@ export function noteFirst(
   if (increment !== -1 && (firstHits[increment] as number) < start) firstHits[increment] = index;
 }
 
-/** The hits of an ask's increment that came after its own. */
+/** The hits of the same increment that came after this one. */
 export function hitsAfter({ cumulativeHits }: DescriptorHit, increment: Increment): number {
   return hitsOfIncrement(increment) - cumulativeHits;
 }
 
-/** All hits of an ask's increment but its own and those of the requests before. */
+/** All hits of the same increment except this one and those of earlier requests. */
 export function hitsBeside(hit: DescriptorHit, plan: Plan, firstHits: Int32Array): number {
   const { hits, cumulativeHits } = plan.descriptorHits[
     firstHits[hit.increment] as number

@@ -3,7 +3,7 @@ import { createWindowTable, type Windows } from '../core/planning/windows';
 import { createReplyDraft, EMPTY_REPLY, finish } from '../core/batches/reply-draft';
 import { scatter } from '../core/batches/sub-batch';
 import { planLocal } from '../core/decision/outage';
-import { BatchStatsSheet, type BatchStats } from '../core/decision/batch-stats';
+import { BatchStatsBuilder, type BatchStats } from '../core/decision/batch-stats';
 import { failure, StoreError, type FailureCode } from '../core/errors';
 import type {
   Answer,
@@ -19,17 +19,17 @@ import type {
 import type { Rules } from '../core/rules/rules';
 import { answerFor } from './answer';
 import { createBatchContext, type AnswerOptions, type BatchContext, type Counted } from './batch';
-import { leasedCounts } from './leased-asks';
+import { leasedCounts } from './leased-hits';
 import { cancelsOf, withoutLeft } from './left-callers';
 import { logDecisions, type DecisionLog } from './log-decisions';
 
 export interface DecisionDeps {
-  /** The rules of the moment; undefined before the first were loaded. */
+  /** The current rules; undefined before the first load. */
   readonly rules: { readonly current: Rules | undefined };
-  /** What callers read meanwhile; default: that there are none yet. */
+  /** The message for callers until then; default: that no rules are loaded yet. */
   readonly whyNoRules?: { readonly current: string };
   readonly counters: Pick<ReadyCounters, 'add'>;
-  /** Counts in this process for rules whose `on_store_error` is `local`; without them those are errors. */
+  /** Counts in this process for rules with `on_store_error: local`; without it those are errors. */
   readonly localCounters?: Pick<ReadyCounters, 'add'>;
   readonly clock: Clock;
   readonly random: Random;
@@ -37,18 +37,18 @@ export interface DecisionDeps {
   readonly tracer?: BatchTracer | undefined;
   /** Undefined: decisions are not logged. */
   readonly log?: DecisionLog | undefined;
-  /** Called with the first store error of each batch that was not counted whole: clients do not get its reason. */
+  /** Called with the first store error of each batch that was not counted completely: clients do not get its reason. */
   readonly onStoreError?: (error: StoreError) => void;
-  /** Called for a fault of ours; the affected requests are answered `internal`. */
+  /** Called for an internal fault; the affected requests are answered `internal`. */
   readonly onFault: (error: unknown) => void;
 }
 
 export type DecisionOptions = PlanOptions & AnswerOptions;
 
 /**
- * Answers every request of a batch, exactly once, and says what statistics should count. Never
- * rejects: whatever goes wrong is an answer. Rules, clock and store are asked once per batch. Without a promise where the
- * counters gave their reply without one: all requests are answered then.
+ * Answers every request of a batch, exactly once, and returns what statistics should count. Never rejects: every failure is an
+ * answer. Rules, clock and store are read once per batch. Returns without a promise, with all requests answered, where the counters
+ * replied without one.
  */
 export type DecideBatch = (
   pendingRequests: readonly PendingRequest[],
@@ -72,7 +72,7 @@ export function createDecideBatch(deps: DecisionDeps, options: DecisionOptions):
   const { whyNoRules = NONE_YET } = deps;
   const planOptions = { ...options, refusesNothing: options.shadowMode || options.quotaMode };
 
-  /** Decides requests whose callers are still there, as far as rules have to know. */
+  /** Decides the requests whose callers are still waiting; for those that have left only reservations matter. */
   const decide: DecideBatch = (pendingRequests) => {
     const rules = deps.rules.current;
     const trace = deps.tracer?.begin(pendingRequests);
@@ -147,7 +147,7 @@ export function createDecideBatch(deps: DecisionDeps, options: DecisionOptions):
     return ending === undefined ? batchStats : ending.then(() => batchStats);
   };
 
-  /** Ends what callers opened who have left; undefined: nothing. What cannot be ended now ends with its lease. */
+  /** Closes what departed callers opened; undefined: nothing. What cannot be closed now expires with its lease. */
   const endLeft = (
     { hasBudgets }: Rules,
     pendingRequests: readonly PendingRequest[],
@@ -196,7 +196,7 @@ function firstError(reply: CounterReply | StoreError): StoreError {
   return reply.failures?.values().next().value as StoreError;
 }
 
-/** Counts in this process what the store failed and a rule wants counted here. */
+/** Counts in this process what the store failed, for rules that ask for it. */
 async function countLocally(
   reply: CounterReply | StoreError,
   plan: Plan,
@@ -224,7 +224,7 @@ function refuseAll(
   message: string,
   trace: BatchTrace | undefined,
 ): BatchStats {
-  const batchStats = new BatchStatsSheet(NOTHING_UNMET, pendingRequests.length);
+  const batchStats = new BatchStatsBuilder(NOTHING_UNMET, pendingRequests.length);
   const refusal = failure(code, message);
   for (const { responder, callId } of pendingRequests) {
     batchStats.failed();
@@ -260,7 +260,7 @@ function answersOf(
 function giveAnswers(
   pendingRequests: readonly PendingRequest[],
   answers: readonly Answer[],
-  batchStats: BatchStatsSheet,
+  batchStats: BatchStatsBuilder,
 ): void {
   for (let i = 0; i < pendingRequests.length; i++) {
     const { responder, callId } = pendingRequests[i] as PendingRequest;

@@ -33,16 +33,16 @@ export interface ExplainDeps {
   readonly reader: CounterReader;
   /** Counters that answer from these readings as the store would, and change nothing. */
   readonly dryCounters: (readings: ReadonlyMap<string, CounterReading>) => Pick<Counters, 'add'>;
-  /** Whether the local cache knows a counter to be over. */
+  /** Whether the local cache has a counter as over its limit. */
   readonly knows: (increment: Increment) => boolean;
-  /** The lease that this process has of a counter; undefined: none. */
+  /** The lease that this process has on a counter; undefined: none. */
   readonly leaseOf?: (increment: Increment) => CounterExplanation['lease'] | undefined;
   readonly nowSeconds: number;
 }
 
 /**
- * What a request would be answered and why, by the code that decides requests. Nothing is counted. A failure is what the
- * request itself would meet: it makes no sense.
+ * The answer that a request would get, and why, by the code that decides requests. Nothing is counted. A failure is the request's
+ * own: it is invalid.
  */
 export function* explainRequest(
   request: DecisionRequest,
@@ -57,8 +57,8 @@ export function* explainRequest(
   if (fault !== undefined) return failure('invalid_request', fault);
   yield;
   const readings = yield* until(deps.reader.read(plan.increments));
-  const seen = readings.map((reading, at) => seenHere(reading, plan.increments[at], deps));
-  const answer = yield* until(decide(request, seen, plan, deps, options));
+  const local = readings.map((reading, at) => readingHere(reading, plan.increments[at], deps));
+  const answer = yield* until(decide(request, local, plan, deps, options));
   const descriptors: DescriptorExplanation[] = [];
   for (const [at, descriptor] of request.descriptors.entries()) {
     yield;
@@ -69,7 +69,7 @@ export function* explainRequest(
     return { because: answer.message, descriptors, responseHeaders: [] };
   const judged = answer.statuses.map((status, at) => {
     const hit = plan.descriptorHits[at];
-    return { status, limit: hit?.limit, isOver: hit !== undefined && isOver(hit, seen) };
+    return { status, limit: hit?.limit, isOver: hit !== undefined && isOver(hit, local) };
   });
   return {
     overallCode: answer.overallCode,
@@ -82,8 +82,8 @@ export function* explainRequest(
 
 const noJitter = (): number => 0;
 
-/** A counter as this process answers from it: what lies unspent on its lease is charged already. */
-function seenHere(
+/** The reading from this process' view: hits left on its lease are charged already. */
+function readingHere(
   reading: CounterReading,
   increment: Increment | undefined,
   { leaseOf }: ExplainDeps,
@@ -93,7 +93,7 @@ function seenHere(
   return left === 0 ? reading : { ...reading, count: Math.max(0, reading.count - left) };
 }
 
-/** The answer of the service itself to the counters as they were read. */
+/** The answer of the service for these readings. */
 async function decide(
   request: DecisionRequest,
   readings: readonly CounterReading[],
@@ -130,10 +130,10 @@ async function decide(
   return answer;
 }
 
-/** What is known of the request when one of its descriptors is explained. */
+/** The context for the explanation of one descriptor. */
 interface Explained {
   readonly descriptor: RequestDescriptor;
-  /** The number of the descriptor. */
+  /** The index of the descriptor. */
   readonly at: number;
   readonly request: DecisionRequest;
   readonly plan: Plan;
@@ -196,7 +196,7 @@ function* pathOf(
   return { ...path, noLimit: { reason: 'replaced', hint: replacedBy(explained, rules) } };
 }
 
-/** Which descriptor's rule replaces the one that this descriptor met. */
+/** The descriptor whose rule replaces that of this one. */
 function replacedBy({ descriptor, request }: Explained, rules: Rules): string {
   const domain = rules.domains.get(request.domain);
   const matches = request.descriptors.map((one) => domain && matchDescriptor(domain, one));
@@ -270,5 +270,5 @@ function isOver(
   readings: readonly CounterReading[],
 ): boolean {
   const reading = readings[increment];
-  return reading !== undefined && reading.count + hits > limit.gate.size;
+  return reading !== undefined && reading.count + hits > limit.limiter.size;
 }

@@ -1,17 +1,17 @@
 import type { BudgetOutcome } from '../core/budgets/outcome';
 import type { RequestDescriptor } from '../core/model';
 import type { DescriptorHit } from '../core/planning/plan';
-import { seenOf, type CounterBatch, type Increment, type PendingRequest } from '../core/ports';
+import { readingOf, type CounterBatch, type Increment, type PendingRequest } from '../core/ports';
 import type { BatchContext } from './batch';
 
 /*
- * A caller that gives a call up before its answer sends no `settle`: its request goes no further. What is not sent yet is not
- * sent, and what it opened is ended without a charge (budgets.md section 4).
+ * A caller that leaves before its answer sends no `settle`. Its request is dropped if it was not sent yet; a reservation that it
+ * opened is closed without a charge (budgets.md section 4).
  */
 
 const GONE = { kind: 'failure', code: 'draining', message: 'the caller went away' } as const;
 
-/** Takes requests that would open a reservation for a caller that has left out of a batch, and answers them. */
+/** Removes requests that would open a reservation for a departed caller from a batch, and answers them. */
 export function withoutLeft(pendingRequests: readonly PendingRequest[]) {
   const staying = pendingRequests.filter(
     (pending) => !(hasLeft(pending) && pending.request.descriptors.some(mayReserve)),
@@ -31,7 +31,7 @@ function mayReserve({ entries }: RequestDescriptor): boolean {
   return entries.at(-1)?.key === 'reserve';
 }
 
-/** What ends the reservations that callers opened who have left before their answers; undefined: there are none. */
+/** Increments that close the reservations of departed callers; undefined: there are none. */
 export function cancelsOf(
   pendingRequests: readonly PendingRequest[],
   batch: BatchContext,
@@ -61,7 +61,7 @@ function wasOpened(hit: DescriptorHit, increment: Increment, batch: BatchContext
   const { reply, outage, windows } = batch;
   const at = hit.increment;
   if (outage?.errorOf(at) !== undefined || reply.held?.[at] === true) return false;
-  const seen = seenOf(increment, reply, at);
-  const outcome = increment.gate.kind.outcome(increment, seen, hit.hits, 0, windows.second);
+  const reading = readingOf(increment, reply, at);
+  const outcome = increment.limiter.kind.outcome(increment, reading, hit.hits, 0, windows.second);
   return (outcome as BudgetOutcome).reserved >= 0;
 }

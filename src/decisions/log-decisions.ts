@@ -2,16 +2,16 @@ import { decidingVerdict, limitOfList, overallCode } from '../core/decision/resp
 import type { DecisionRecord } from '../core/decision/decision-record';
 import type { Answer, PendingRequest } from '../core/ports';
 import type { AnswerOptions, BatchContext, Verdicts } from './batch';
-import { leasedAsks } from './leased-asks';
+import { leasedHits } from './leased-hits';
 
 export interface DecisionLog {
-  /** Whether a decision is to be logged; `isRefused`: it was over a limit, also where shadow mode or another quota let it pass. */
+  /** Whether to log a decision; `isRefused`: it was over a limit, also where shadow mode or another quota let it pass. */
   isWanted(isRefused: boolean): boolean;
   /** The record refers to the request: write it now. Must not throw. */
   write(record: DecisionRecord): void;
 }
 
-/** Offers the decisions of a batch, which are answered already, to the log. Failures are left out. */
+/** Offers the answered decisions of a batch to the log. Failures are left out. */
 export function logDecisions(
   log: DecisionLog,
   nowSeconds: number,
@@ -20,7 +20,7 @@ export function logDecisions(
   batch: BatchContext,
 ): void {
   const { verdicts = [], plan, options } = batch;
-  // Rounded down, so that it lies in the windows that were counted in.
+  // Rounded down, so that it is within the windows that counted the request.
   const time = new Date(Math.floor(nowSeconds * 1_000)).toISOString();
   let next = 0;
   let end = 0;
@@ -43,13 +43,13 @@ export function logDecisions(
       secrets: plan.secrets,
       isShadow: decision.overallCode === 'OK' && isShadow(own, options),
       isQuota: decision.overallCode === 'OVER_LIMIT' && isQuota(own),
-      leased: leasedAsks(batch, start, end),
+      leased: leasedHits(batch, start, end),
       traceId: trace?.traceId(),
     });
   }
 }
 
-/** For each descriptor which limit of a list its status is of; undefined: none has a list. */
+/** For each descriptor the limit of a list that its status reports; undefined: none has a list. */
 function limitsOfLists(verdicts: Verdicts): readonly (string | undefined)[] | undefined {
   const limits = verdicts.map((verdict) => verdict && limitOfList(verdict));
   return limits.some((limit) => limit !== undefined) ? limits : undefined;
@@ -60,7 +60,7 @@ function isOver(verdict: Verdicts[number]): boolean {
   return (verdict?.overLimit ?? 0) > 0 || verdict?.status.code === 'OVER_LIMIT';
 }
 
-/** Whether shadow mode, of a rule or of the service, made the answer OK: a quota beside one that is not over also lets pass. */
+/** Whether shadow mode, of a rule or of the service, made the answer OK: a quota that is not over also lets others pass. */
 function isShadow(verdicts: Verdicts, { shadowMode, quotaMode }: AnswerOptions): boolean {
   if (shadowMode && overallCode(verdicts, quotaMode) === 'OVER_LIMIT') return true;
   return verdicts.some((verdict) => verdict !== undefined && verdict.shadowMode > 0);

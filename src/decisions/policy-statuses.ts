@@ -1,7 +1,7 @@
-import { localGate, policyOf } from '../core/decision/outage';
+import { localLimiter, policyOf } from '../core/decision/outage';
 import type { PolicyHeaderOptions, PolicyStatus } from '../core/decision/policy-headers';
 import type { BudgetOutcome, EntryOutcome } from '../core/budgets/outcome';
-import { burstOf } from '../core/kinds/gate';
+import { burstOf } from '../core/kinds/limiter';
 import { nearLimitThreshold, type Verdict } from '../core/decision/verdict';
 import type { DescriptorStatus } from '../core/model';
 import type { DescriptorHit } from '../core/planning/plan';
@@ -9,7 +9,7 @@ import { periodOf, periodSecondsAt } from '../core/rules/describe-limit';
 import { isHolding, type BudgetLimits, type RuleLimit } from '../core/rules/rules';
 import type { BatchContext, Verdicts } from './batch';
 
-/** What headers and bodies say of one request, whose asks begin at `start`: a status for each limit that has figures. */
+/** The statuses for headers and bodies of one request, whose hits begin at `start`: one for each limit with figures. */
 export function policyStatuses(
   batch: BatchContext,
   verdicts: Verdicts,
@@ -29,7 +29,7 @@ export function policyStatuses(
   return statuses;
 }
 
-/** Of each limit of a rule with a budget that holds, or of the nearest alone. */
+/** One for each limit of a rule with a budget that applies, or only for the nearest. */
 function statusesOfBudget(
   hit: DescriptorHit,
   verdict: Verdict,
@@ -51,12 +51,12 @@ function statusesOfBudget(
   });
 }
 
-function statusOf({ current, shadowMode }: RuleLimit, said: EntryOutcome): DescriptorStatus {
+function statusOf({ current, shadowMode }: RuleLimit, outcome: EntryOutcome): DescriptorStatus {
   return {
-    code: said.isOver && !shadowMode ? 'OVER_LIMIT' : 'OK',
+    code: outcome.isOver && !shadowMode ? 'OVER_LIMIT' : 'OK',
     currentLimit: current,
-    limitRemaining: said.remaining,
-    secondsUntilReset: said.resetSeconds,
+    limitRemaining: outcome.remaining,
+    secondsUntilReset: outcome.resetSeconds,
   };
 }
 
@@ -79,7 +79,7 @@ function toPolicyStatus(
     limit: limit.requestsPerUnit,
     period: periodOf(limit),
     periodSeconds: periodSecondsAt(limit, windows.second),
-    burst: burstOf(limit.gate),
+    burst: burstOf(limit.limiter),
     isOver: status.code === 'OVER_LIMIT',
     isShadow: limit.shadowMode,
     isQuota: enforcement === 'quota',
@@ -88,13 +88,13 @@ function toPolicyStatus(
   };
 }
 
-/** Hits that fit at once; while this instance counts for itself, those of its share. */
+/** The burst size; while this instance counts alone, that of its share. */
 function sizeOf({ increment, limit }: DescriptorHit, { outage, options }: BatchContext): number {
   const isOwnCount = outage?.errorOf(increment) !== undefined;
-  return (isOwnCount ? localGate(limit.gate, options) : limit.gate).size;
+  return (isOwnCount ? localLimiter(limit.limiter, options) : limit.limiter).size;
 }
 
-/** What the counter says; a store that is away may be back within a second. */
+/** The counter's figures; an unreachable store may return within a second. */
 function figuresOf(
   hit: DescriptorHit,
   { limitRemaining, secondsUntilReset = 0 }: DescriptorStatus,
@@ -107,7 +107,7 @@ function figuresOf(
   return { remaining: limitRemaining, resetSeconds: secondsUntilReset, isNear };
 }
 
-/** Whether `on_store_error` made this answer, allow or deny, without any count. */
+/** Whether `on_store_error` made this answer (allow or deny) without any count. */
 function wasNotCounted(hit: DescriptorHit, { outage, options }: BatchContext): boolean {
   const error = outage?.errorOf(hit.increment);
   return error !== undefined && policyOf(hit, error, options) !== 'local';

@@ -21,8 +21,8 @@ interface StoppedBy extends NamedPolicy {
 }
 
 /**
- * The body for a client that is over its limit: a problem of the type that draft-ietf-httpapi-ratelimit-headers asks for, with
- * the policies by the names that they have in its headers.
+ * The body for a refused client: a problem of the type in draft-ietf-httpapi-ratelimit-headers, with the policies named as in the
+ * headers.
  */
 function problemBody(all: readonly StoppedBy[]): string {
   const statuses = all.filter(({ isShadow }) => !isShadow);
@@ -34,7 +34,7 @@ function problemBody(all: readonly StoppedBy[]): string {
   });
 }
 
-/** The decision on a request whose asks begin at `start`, with the headers and the body that settings ask for beside the first three. */
+/** The decision on a request whose hits begin at `start`, with the headers and the body that settings add to the first three. */
 export function withPolicies(
   decision: Decision,
   batch: BatchContext,
@@ -78,7 +78,7 @@ function toFigures(statuses: readonly PolicyStatus[]): readonly LimitFigures[] {
   return figures;
 }
 
-/** The headers of the reference, which LIMIT_RESET_JITTER is for too. */
+/** The headers of the reference, with LIMIT_RESET_JITTER. */
 function firstThree(
   { responseHeaders }: Decision,
   { plan, options: { headers } }: BatchContext,

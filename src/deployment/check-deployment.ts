@@ -7,16 +7,16 @@ import type { Workload } from './workload';
 
 const MAX_BYTES = 1_048_576;
 
-/** What the files of a deployment came to. */
+/** The result for the files of a deployment. */
 export interface DeploymentOutcome {
   readonly lines: readonly string[];
-  /** Starts that this service refuses, and files that cannot be read. */
+  /** Number of starts that this service refuses, and of unreadable files. */
   readonly mistakes: number;
 }
 
 const FURTHER = `${String(DIFFERENCES.filter(({ find }) => typeof find === 'string').length)} more differences, which no deployment shows, are in docs/replacing-the-reference.md`;
 
-/** Says everything in the files of a deployment that differs between the reference and this service. Never rejects. */
+/** Reports everything in the files of a deployment that differs between the reference and this service. Never rejects. */
 export async function checkDeployment(paths: readonly string[]): Promise<DeploymentOutcome> {
   const outcomes: DeploymentOutcome[] = [];
   for (const path of paths) outcomes.push(await checkFile(path));

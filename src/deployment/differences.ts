@@ -3,14 +3,14 @@ import type { Facts } from './facts';
 import { findLeftOut, findNoMount, findTwice } from './find-in-mounts';
 
 /**
- * What a deployment cannot say: it differs for all, or what is asked, the rules, the store or the files on the disk decide. `start`: the
- * service itself says it of its settings.
+ * Differences that a deployment does not decide: they concern all, or depend on requests, rules, the store or the files on the
+ * disk. `start`: the service itself reports it from its settings.
  */
 export type Undecided = 'all' | 'requests' | 'rules' | 'store' | 'files' | 'start';
 
 /** A row of docs/replacing-the-reference.md, and how a deployment shows whether it is concerned. */
 export interface Difference {
-  /** How its first cell begins. */
+  /** The beginning of its first cell. */
   readonly row: string;
   /** Undefined: it is not concerned. */
   readonly find: ((facts: Facts) => string | undefined) | Undecided;
@@ -26,22 +26,22 @@ const isMemcache = ({ backend }: Facts) => backend === 'memcache';
 const isScraped = ({ isTrue }: Facts) => isTrue('USE_PROMETHEUS');
 const OUTPUTS = ['USE_STATSD', 'USE_PROMETHEUS', 'USE_DOG_STATSD', 'DISABLE_STATS', 'STATSD_HOST'];
 
-/** The warnings of the service that a pattern meets. */
-const said =
+/** The warnings of the service that match a pattern. */
+const warningLike =
   (pattern: RegExp) =>
   ({ warnings }: Facts): string | undefined => {
     const found = warnings.filter((line) => pattern.test(line));
     return found.length === 0 ? undefined : found.join('; ');
   };
 
-/** Warnings that a row below has taken up. */
+/** Warnings that a row below includes. */
 export const OF_ROWS =
   /reads no rules then|is not a setting|without REDIS_PERSECOND=true|MOGRIFIER|counters live in the memory/;
 
-/** What is said of something that is not set. */
+/** The words about a setting that is not set. */
 export const OF_UNSET = /\b(?:is|are) not (?:set|WAIT)\b|^no output of/;
 
-/** Every row of the page; a test holds both together. */
+/** Every row of the page; a test compares the two. */
 export const DIFFERENCES: readonly Difference[] = [
   { row: 'an error of the request', find: 'all' },
   { row: 'a store that is a', find: 'all' },
@@ -73,15 +73,15 @@ export const DIFFERENCES: readonly Difference[] = [
   { row: '`/stats` prints the command line and memory', find: 'all' },
   {
     row: '`DOG_STATSD_MOGRIFIERS`',
-    find: said(/MOGRIFIERS/),
+    find: warningLike(/MOGRIFIERS/),
   },
   {
     row: '`REDIS_PERSECOND_URL` without',
-    find: said(/without (?:REDIS|KVSTORE)_PERSECOND=true/),
+    find: warningLike(/without (?:REDIS|KVSTORE)_PERSECOND=true/),
   },
   {
     row: 'a misspelt name (`REDIS_ULR`) is ignored',
-    find: said(/is not a setting(?!.*MOGRIFIER)/),
+    find: warningLike(/is not a setting(?!.*MOGRIFIER)/),
   },
   {
     row: 'the local cache goes on refusing after a limit was raised',
@@ -133,7 +133,7 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     row: 'without `RUNTIME_SUBDIRECTORY`',
-    find: said(/reads no rules then/),
+    find: warningLike(/reads no rules then/),
   },
   {
     row: 'links to directories',

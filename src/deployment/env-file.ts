@@ -3,13 +3,13 @@ import { toGiven, type Deployment, type GivenValue } from './workload';
 const LINE = /^\s*(?:export\s+)?([A-Za-z_]\w*)=(.*)$/;
 const COMMENT = /^\s*(?:#|$)/;
 
-/** Whether a text is a list of settings, one a line, rather than YAML. */
+/** Whether a text is a list of settings, one per line, instead of YAML. */
 export function isEnvFile(text: string): boolean {
   const first = text.split('\n').find((line) => !COMMENT.test(line));
   return first !== undefined && LINE.test(first);
 }
 
-/** Reads `NAME=value`, one a line, as a shell or a composition does. */
+/** Reads `NAME=value`, one per line, as a shell or a composition does. */
 export function readEnvFile(text: string): Deployment {
   const env = new Map<string, GivenValue>();
   const skipped: string[] = [];

@@ -5,7 +5,7 @@ import { findMisspelt, misspeltText } from '../settings/misspelt';
 import { readSettings } from '../settings/read-settings';
 import type { GivenValue, Workload } from './workload';
 
-/** Names of existing deployments, with those of today in their place. */
+/** Names in existing deployments, with their present counterparts. */
 const TWINS: readonly (readonly [RegExp, string])[] = [
   [/^KVSTORE_/, 'REDIS_'],
   [/^MEMSTORE_/, 'MEMCACHE_'],
@@ -18,26 +18,26 @@ const MAY_BE_SECRET = /AUTH|URL|HEADERS|PASS|SECRET|TOKEN|KEY|ENDPOINT|HOST_PORT
 
 const NAME_AND_VALUE = /\b([A-Z][A-Z0-9_]*)="(?:[^"\\]|\\.)*"/g;
 
-/** What stands for an address that the file does not hold. */
+/** Placeholder for an address that the file does not contain. */
 const SOME_ADDRESS = 'elsewhere:6379';
 
-/** A workload as the differences ask about it: settings go by the names that the reference reads. */
+/** A workload as the differences see it: settings have the names that the reference reads. */
 export interface Facts {
   readonly workload: Workload;
   /** Whether it is set and not empty. */
   readonly has: (name: string) => boolean;
-  /** Undefined: not set, empty, or not known. */
+  /** Undefined: not set, empty, or unknown. */
   readonly value: (name: string) => string | undefined;
   readonly isTrue: (name: string) => boolean;
   readonly isFalse: (name: string) => boolean;
   readonly backend: 'redis' | 'memcache' | 'none';
   readonly readsFiles: boolean;
-  /** `/data/ratelimit/config`: the directory of rule files, and the one above. */
+  /** `/data/ratelimit/config`: the directory of rule files, and its parent. */
   readonly directory: string;
   readonly above: string;
-  /** Names that are set to nothing. */
+  /** Names with an empty value. */
   readonly empty: readonly string[];
-  /** What the service says of these settings. */
+  /** The service's problems with these settings. */
   readonly problems: readonly string[];
   readonly warnings: readonly string[];
 }
@@ -79,17 +79,17 @@ function backendOf(has: Facts['has'], value: Facts['value']): Facts['backend'] {
   return has('MEMCACHE_HOST_PORT') || has('MEMCACHE_SRV') ? 'memcache' : 'none';
 }
 
-/** Without a setting that says where rules or counters are, unknown arguments end the start. */
-function withArguments({ words, env }: Workload, said: ReturnType<typeof readAs>) {
+/** Without a setting for the location of rules or counters, unknown arguments end the start. */
+function withArguments({ words, env }: Workload, diagnostics: ReturnType<typeof readAs>) {
   const deploys = deploysBySettings(
     Object.fromEntries([...env].map(([name, value]) => [name, value ?? SOME_ADDRESS])),
   );
-  if (words.length === 0 || deploys) return said;
+  if (words.length === 0 || deploys) return diagnostics;
   const problem = `unknown arguments (${nameArguments(words)}), and no setting says where rules or counters are`;
-  return { ...said, problems: [problem, ...said.problems] };
+  return { ...diagnostics, problems: [problem, ...diagnostics.problems] };
 }
 
-/** What is said of settings whose values are known; the others are taken for good ones. */
+/** Problems of settings with known values; the others are assumed to be valid. */
 function readAs(env: Workload['env']) {
   const unknown = [...env].filter(([, value]) => value === undefined).map(([name]) => name);
   const known: Record<string, string> = {};
@@ -108,7 +108,7 @@ function readAs(env: Workload['env']) {
   };
 }
 
-/** Warnings too, which the service leaves out where a start is refused: those of all settings that it does not refuse. */
+/** Includes warnings, which the service omits where it refuses a start: those of all settings that it does not refuse. */
 function warningsOf(
   known: Readonly<Record<string, string>>,
   problems: readonly string[],
@@ -121,7 +121,7 @@ function warningsOf(
   return [...new Set([...misspelt, ...(read.ok ? read.warnings : [])])];
 }
 
-/** A message about settings without values that may hold a secret. */
+/** A message without the values of settings that may contain a secret. */
 export function withoutSecrets(text: string): string {
   return text.replace(NAME_AND_VALUE, (whole, name: string) =>
     MAY_BE_SECRET.test(name) ? `${name} (value not shown)` : whole,

@@ -14,7 +14,7 @@ export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Words of a command, be it a list or a line. */
+/** The words of a command, from a list or a line. */
 export function wordsOf(value: unknown): readonly string[] {
   if (typeof value === 'string') return value.split(/\s+/).filter((word) => word !== '');
   return listOf(value).map((word) => (typeof word === 'number' ? String(word) : textOf(word)));

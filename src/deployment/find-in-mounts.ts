@@ -6,7 +6,7 @@ function mountsOf({ workload, directory }: Facts): readonly Mount[] {
   return (workload.mounts ?? []).filter(({ path }) => isWithin(directory, path));
 }
 
-/** Whether a directory is, or lies in, what is mounted at a path. */
+/** Whether a directory is, or is inside, the mount at a path. */
 function isWithin(directory: string, path: string): boolean {
   const at = posix.join(path, '/');
   return posix.join(directory, '/').startsWith(at);
@@ -25,7 +25,7 @@ export function findTwice(facts: Facts): string | undefined {
     : undefined;
 }
 
-/** Rules that come from nowhere. */
+/** Rules without a mount. */
 export function findNoMount(facts: Facts): string | undefined {
   const { readsFiles, workload, directory, above } = facts;
   if (!readsFiles || workload.mounts === undefined) return undefined;
@@ -37,7 +37,7 @@ export function findNoMount(facts: Facts): string | undefined {
     : `nothing is mounted at ${directory} or around it: unless the image has rules there, the service is not ready`;
 }
 
-/** Keys of a ConfigMap that are left out here. */
+/** Keys of a ConfigMap that this service does not read. */
 export function findLeftOut(facts: Facts): string | undefined {
   if (!facts.readsFiles) return undefined;
   const keys = mountsOf(facts).flatMap((mount) => mount.keys ?? []);

@@ -6,10 +6,10 @@ import { fieldsOf, type YamlFields } from './fields';
 import { readManifests } from './kubernetes-file';
 import type { Deployment } from './workload';
 
-/** Aliases of a document stand for at most so many copies. */
+/** Maximal number of expanded aliases in a document. */
 const MAX_ALIASES = 1_000;
 
-/** Reads manifests of Kubernetes, a composition, or a file of settings. The text is why it cannot be read. */
+/** Reads manifests of Kubernetes, a composition, or a file of settings. A string is the reason why it cannot be read. */
 export function readDeployment(text: string): Deployment | string {
   if (isEnvFile(text)) return readEnvFile(text);
   const documents = readYaml(text);
@@ -30,7 +30,7 @@ function readYaml(text: string): readonly YamlFields[] | string {
     const [error] = document.errors;
     if (error !== undefined) {
       const line = text.slice(0, error.pos[0]).split('\n').length;
-      // The message of the library quotes the text, which may hold a secret.
+      // The library's message quotes the text, which may contain a secret.
       return `not valid YAML (${error.code}) in line ${String(line)} or near it: expected rendered manifests, not a template`;
     }
     try {

@@ -1,10 +1,10 @@
-/** A value of the environment; undefined: it stands in a secret, or elsewhere than in the file. */
+/** A value of the environment; undefined: it is in a secret, or elsewhere outside of the file. */
 export type GivenValue = string | undefined;
 
-/** A directory or file that a container has from elsewhere. */
+/** A mounted directory or file of a container. */
 export interface Mount {
   readonly path: string;
-  /** Keys of a ConfigMap that is in the same file; undefined: what it holds is not known. */
+  /** Keys of a ConfigMap in the same file; undefined: its content is unknown. */
   readonly keys: readonly string[] | undefined;
   readonly isConfigMap: boolean;
   readonly isSubPath: boolean;
@@ -17,27 +17,27 @@ export interface Workload {
   readonly env: ReadonlyMap<string, GivenValue>;
   /** The words after the program. */
   readonly words: readonly string[];
-  /** Undefined: the file does not say what is mounted. */
+  /** Undefined: the file does not show the mounts. */
   readonly mounts: readonly Mount[] | undefined;
   /** More settings stand in other files. */
   readonly hasMoreSettings?: boolean;
 }
 
-/** What a file of a deployment holds. */
+/** The content of a deployment's file. */
 export interface Deployment {
   readonly workloads: readonly Workload[];
-  /** What was left out, and why, one line each. */
+  /** The omitted parts, with reasons, one line each. */
   readonly skipped: readonly string[];
 }
 
-/** Names that no other program has, of those that a deployment of the reference sets. */
+/** Names that only the reference uses, among those that its deployments set. */
 const OWN_NAMES = /^(?:RUNTIME_(?:ROOT|SUBDIRECTORY|WATCH_ROOT)|GRPC_PORT|CONFIG_GRPC_XDS_\w+)$/;
 
 const OWN_IMAGE = /(?:^|[/_-])(?:ratelimit|rate-limit|weir)(?:[_-]service)?(?:[:@]|$)/i;
 const OWN_PROGRAM = /(?:^|\/)ratelimit$/;
 const SHELL = /(?:^|\/)(?:sh|bash|ash|dash|env|tini|dumb-init)$/;
 
-/** Whether a container is one of a rate limit service: by its image, its command or its settings. */
+/** Whether a container runs a rate limit service: by its image, its command or its settings. */
 export function isRateLimitService(
   image: string,
   words: readonly string[],
@@ -47,14 +47,14 @@ export function isRateLimitService(
   return [...env.keys()].some((name) => OWN_NAMES.test(name));
 }
 
-/** The words after the program: a composition names it as its first one. What a shell runs is not looked into. */
+/** The words after the program, which a composition repeats as the first one. Commands of a shell are not parsed. */
 export function wordsAfterProgram(words: readonly string[]): readonly string[] {
   const [first = ''] = words;
   if (SHELL.test(first)) return [];
   return OWN_PROGRAM.test(first) ? words.slice(1) : words;
 }
 
-/** A value that the file itself holds: `${X}` of a composition and `$(X)` of Kubernetes stand for others. */
+/** A value that the file itself contains: `${X}` of a composition and `$(X)` of Kubernetes refer to others. */
 export function toGiven(value: unknown): GivenValue {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (typeof value !== 'string') return undefined;

@@ -11,8 +11,8 @@ export interface Range {
 }
 
 /**
- * One map, read field by field; of equal names the last one applies. Every mistake is reported at its place, and reads as if nothing
- * stood there. Classes of mistakes are those of `Report`.
+ * Reads one map field by field; of duplicate names the last one applies. Every mistake is reported at its place, and then reads as
+ * if the field were absent. Classes of mistakes are those of `Report`.
  */
 export class Fields<Name extends string = string> {
   readonly map: LocatedMap;
@@ -21,7 +21,7 @@ export class Fields<Name extends string = string> {
   readonly #meant = new Set<string | undefined>();
   readonly #misplaced = new Set<string>();
 
-  /** Reports names that are unknown, and warns of those that do nothing here and of those given twice. */
+  /** Reports unknown names, and warns of those without effect here and of duplicates. */
   constructor(map: LocatedMap, words: Words<Name>, report: Report) {
     this.map = map;
     this.report = report;
@@ -48,7 +48,7 @@ export class Fields<Name extends string = string> {
     this.report.error(key.at, 'unknown-key', unknown(quote(name), nearest, words));
   }
 
-  /** Known names that stand here and do nothing. */
+  /** Known names in this map that have no effect here. */
   get misplaced(): ReadonlySet<string> {
     return this.#misplaced;
   }
@@ -58,22 +58,22 @@ export class Fields<Name extends string = string> {
     return !this.#fields.has(name) && this.#meant.has(name);
   }
 
-  /** As it stands there. */
+  /** The node as it is written. */
   get(name: Name): Located | undefined {
     return this.#fields.get(name);
   }
 
-  /** Undefined when nothing is written there: missing, empty, `~` or `null`. */
+  /** Undefined when it is missing, empty, `~` or `null`. */
   given(name: Name): Located | undefined {
     return present(this.get(name));
   }
 
-  /** Whether something is written there. */
+  /** Whether it has a value. */
   has(name: Name): boolean {
     return this.given(name) !== undefined;
   }
 
-  /** Whether something is written there, other than `false` or an empty list. */
+  /** Whether it has a value other than `false` or an empty list. */
   isSet(name: Name): boolean {
     return isSet(this.get(name));
   }
@@ -92,7 +92,7 @@ export class Fields<Name extends string = string> {
   }
 
   /**
-   * A text: unquoted words, whole numbers and booleans keep what is written (`010`, `yes`). Empty when absent, undefined when it is
+   * A string: unquoted words, whole numbers and booleans stay as written (`010`, `yes`). Empty when absent, undefined when it is
    * something else.
    */
   text(name: Name): string | undefined {
@@ -107,7 +107,7 @@ export class Fields<Name extends string = string> {
     return undefined;
   }
 
-  /** A text of a fixed set; undefined when absent, empty or something else. */
+  /** A string of a fixed set; undefined when absent, empty or something else. */
   oneOf<const T extends string>(
     name: Name,
     known: readonly T[],
@@ -130,7 +130,7 @@ export class Fields<Name extends string = string> {
     return false;
   }
 
-  /** A whole number. `called`: what a message calls the field. */
+  /** A whole number. `called`: the field's name in messages. */
   whole(
     name: Name,
     { least, most }: Range,
@@ -147,7 +147,7 @@ export class Fields<Name extends string = string> {
     return undefined;
   }
 
-  /** The map of a field. `ofList`: what is said besides of a list. */
+  /** The map of a field. `ofList`: an addition to the message for a list. */
   mapOf(name: Name, ofList = ''): LocatedMap | undefined {
     const node = this.given(name);
     if (node === undefined || node.kind === 'map') return node;

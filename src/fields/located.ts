@@ -3,9 +3,9 @@ import type { Place } from './problem';
 export interface LocatedScalar {
   readonly kind: 'scalar';
   readonly at: Place;
-  /** The text as written; for quoted and block scalars what it stands for. Empty where nothing is written. */
+  /** The text as written; for quoted and block scalars their value. Empty where nothing is written. */
   readonly text: string;
-  /** Quoted, or a block scalar, or a text by its source's own type: never a number, boolean or null. */
+  /** Quoted, a block scalar, or a string by its source's type: never a number, boolean or null. */
   readonly quoted: boolean;
 }
 
@@ -27,10 +27,10 @@ interface LocatedList {
   readonly items: readonly Located[];
 }
 
-/** A rule source as a plain tree, before any meaning. Parts may be shared (YAML aliases), circles may not occur. */
+/** A rule source as a plain tree, not yet interpreted. Parts may be shared (YAML aliases), cycles cannot occur. */
 export type Located = LocatedScalar | LocatedMap | LocatedList;
 
-/** How deep lists and maps may stand in one another, so that no file can overflow the stack. */
+/** Maximal nesting of lists and maps, so that no file can overflow the stack. */
 export const MAX_DEPTH = 256;
 
 /** Names a node in an error message. */
@@ -51,7 +51,7 @@ export function describe(node: Located): string {
 /** Characters that would break a line or that cannot be seen. */
 const UNSEEN = /[\p{Control}\p{Format}\p{Surrogate}\p{Zl}\p{Zp}\u00a0]/u;
 
-/** A text for an error message: in quotes, on one line, nothing invisible, of bounded length. */
+/** A text for an error message: quoted, on one line, without invisible characters, of bounded length. */
 export function quote(text: string): string {
   return JSON.stringify(shorten(text)).replaceAll(new RegExp(UNSEEN, 'gu'), (unseen) => {
     const code = unseen.codePointAt(0) ?? 0;

@@ -4,21 +4,21 @@ import { describePlace, type Place } from './problem';
 import type { Report } from './report';
 import { resolveScalar } from './scalars';
 
-/** The names that the maps of one place may have, and what becomes of others. */
+/** The names that the maps of one place may have, and how others are reported. */
 export interface Words<Name extends string = string> {
   readonly known: readonly Name[];
   /** Completes "unknown key "x" …": `in a descriptor`. */
   readonly where: string;
-  /** Of a kind of file in which maps of one place have names that mean something in another. */
+  /** For files in which names of one place have a meaning in another. */
   readonly elsewhere?: {
-    /** The names of all places: those that a misspelled one may mean. */
+    /** The names of all places, as candidates for a misspelled one. */
     readonly known: readonly string[];
-    /** What is said of a name that belongs elsewhere; undefined: it belongs nowhere. */
+    /** The message for a name that belongs elsewhere; undefined: it belongs nowhere. */
     readonly misplaced: (name: string, words: Words) => string | undefined;
   };
 }
 
-/** Warns when the name has a place in the map already, and enters this one. */
+/** Warns when the map has the name already, and records its place. */
 export function warnOfDuplicate(
   places: Map<string, Place>,
   key: Located,
@@ -32,7 +32,7 @@ export function warnOfDuplicate(
   report.warning(key.at, 'duplicate-key', message);
 }
 
-/** Undefined: it is none, which is reported. Without another place where names mean something, any other key is an unknown one. */
+/** Undefined: an unknown name, which is reported. Without `elsewhere` every other key is unknown. */
 export function readName(key: Located, words: Words, report: Report): string | undefined {
   const { known, where, elsewhere } = words;
   const isName = key.kind === 'scalar';
@@ -55,7 +55,7 @@ export function unknown(
   return `unknown key ${name} ${where}: ${hint}known keys are ${known.join(', ')}`;
 }
 
-/** Completes a message about a text that is none of the known ones; empty where none is near. */
+/** Completes a message about an unknown text; empty where none is near. */
 export function didYouMean(text: string, known: Iterable<string>): string {
   const nearest = nearestName(text, known);
   return nearest === undefined ? '' : `; did you mean ${quote(nearest)}?`;

@@ -1,7 +1,7 @@
-/** A name that takes so many letters to add, drop or change is not meant. */
+/** A name at this edit distance is not meant. */
 const TOO_FAR = 3;
 
-/** Of names that are offered one by one, the one that a misspelled one most likely means. */
+/** Chooses, from names offered one by one, the one that a misspelled one most likely means. */
 export function createNearestName(misspelled: string) {
   const plain = simplify(misspelled);
   let best: string | undefined;
@@ -33,8 +33,8 @@ function simplify(name: string): string {
 }
 
 /**
- * How many letters must be added, dropped or changed; `tooFar` when it cannot be less. What lies so far from the diagonal of the
- * table is not looked at: `row` holds what is nearer, from left to right.
+ * The edit distance: letters to add, drop or change; `tooFar` when it cannot be less. Cells that far from the diagonal of the table
+ * are skipped: `row` holds the nearer ones, from left to right.
  */
 function editDistance(from: string, to: string, tooFar: number): number {
   if (Math.abs(from.length - to.length) >= tooFar) return tooFar;
@@ -56,7 +56,7 @@ function editDistance(from: string, to: string, tooFar: number): number {
   return Math.min(row[to.length - from.length + band] ?? tooFar, tooFar);
 }
 
-/** From the same place and the one after it in the row before, and the one before it in this row. */
+/** From the same cell and the next one of the previous row, and the previous one of this row. */
 function nextDistance(row: readonly number[], place: number, isSame: boolean): number {
   const changed = (row[place] ?? 0) + (isSame ? 0 : 1);
   const dropped = (row[place + 1] ?? Infinity) + 1;

@@ -1,15 +1,15 @@
 /** Where something is in its source: lines and columns count from 1; a message has paths, `descriptors[2].descriptors[0]`. */
 export type Place = { readonly line: number; readonly column: number } | { readonly path: string };
 
-/** The place of what is about a file or a resource as a whole. */
+/** The place of a file or a resource as a whole. */
 export const WHOLE: Place = { path: '' };
 
-/** A mistake in a rule source, or a remark about something that has no effect there. */
+/** A mistake in a rule source, or a remark about something without effect. */
 export interface RuleProblem {
   readonly severity: 'error' | 'warning';
   /** Class of the mistake, stable: `unknown-key`, `bad-unit`, … */
   readonly class: string;
-  /** Name of the file or resource; empty where the problem is about the source. */
+  /** Name of the file or resource; empty where the problem concerns the source. */
   readonly file: string;
   readonly at: Place;
   /** What is wrong and what was expected. */
@@ -20,16 +20,16 @@ export function isError({ severity }: RuleProblem): boolean {
   return severity === 'error';
 }
 
-/** How many there are besides those that are listed. */
+/** The number of problems that are not listed. */
 export interface Unlisted {
   readonly errors: number;
   readonly warnings: number;
 }
 
-/** Problems of one load that a service tells and keeps; the checker lists all. */
+/** Problems of one load that a service reports and keeps; the checker lists all. */
 const MAX_LISTED = 100;
 
-/** The first hundred, mistakes before remarks, in the order in which they came. */
+/** The first hundred, mistakes before remarks, in their order of occurrence. */
 export function firstProblems(
   all: readonly RuleProblem[],
   most = MAX_LISTED,
@@ -43,7 +43,7 @@ export function firstProblems(
   return { problems, unlisted: { errors: errors.length - listed, warnings } };
 }
 
-/** How many mistakes a load has met. */
+/** The number of mistakes of a load. */
 export function countErrors({
   problems,
   unlisted,
@@ -75,7 +75,7 @@ export function describePlace(at: Place): string {
   return 'path' in at ? `at ${at.path}` : `on line ${String(at.line)}`;
 }
 
-/** The message, after the path that it is about. */
+/** The message, after its path. */
 export function messageOf({ at, message }: RuleProblem): string {
   return 'path' in at && at.path !== '' ? `${at.path}: ${message}` : message;
 }

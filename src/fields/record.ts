@@ -1,18 +1,18 @@
-/** How records of one sort are read, and what is said of mistakes. */
+/** How records of one sort are read, and how mistakes are reported. */
 export interface Dialect {
-  /** Hears of a mistake; one that throws ends the reading. `reason` continues the path. */
+  /** Called for a mistake; one that throws ends the reading. `reason` continues the path. */
   readonly refuse: (path: string, reason: string) => void;
-  /** Whether fields are read in the order in which they are known, unknown ones last, and not in that of the text. */
+  /** Whether fields are read in the order of the table, unknown ones last, instead of that of the text. */
   readonly inKnownOrder: boolean;
-  /** What stands between the path of a map and the name of a field. */
+  /** Separates the path of a map from the name of a field. */
   readonly separator: string;
-  /** A value in a message, or only what it is. */
+  /** A value in a message, or only its type. */
   readonly show: (value: unknown) => string;
-  /** What is wrong with a value that is not a map. */
+  /** The message for a value that is not a map. */
   readonly noMap: (value: unknown) => string;
-  /** What is wrong with a name that is not a known one. */
+  /** The message for an unknown name. */
   readonly unknown: (name: string, known: readonly string[]) => string;
-  /** The name that a written one stands for; undefined: itself. */
+  /** The canonical name of a written one; undefined: itself. */
   readonly nameOf?: (written: string) => string;
 }
 
@@ -23,12 +23,12 @@ export interface Field {
   readonly dialect: Dialect;
 }
 
-/** How each field of a record is read. Those that are absent or null are as in an empty record. */
+/** How each field of a record is read. Absent and null fields have their values in an empty record. */
 export type Readers<T, F extends Field = Field> = {
   readonly [Name in keyof T]: (field: F) => T[Name];
 };
 
-/** A reader of records that have the fields of a table and no others. */
+/** A reader of records with the fields of a table and no others. */
 export function recordOf<T extends object, F extends Field>(
   readers: Readers<T, F>,
   empty: T,
@@ -53,7 +53,7 @@ export function recordOf<T extends object, F extends Field>(
   };
 }
 
-/** The field that a written name means; undefined: none, which is reported. */
+/** The field for a written name; undefined: unknown, which is reported. */
 function nameOf(
   written: string,
   names: readonly string[],
@@ -70,7 +70,7 @@ function nameOf(
   return name;
 }
 
-/** What is read where nothing is written: what each reader has in place of a mistake. */
+/** The record for empty input: each reader's fallback. */
 export function emptyOf<T extends object>(readers: Readers<T>, dialect: Dialect): T {
   const nothing = { value: undefined, path: '', dialect: { ...dialect, refuse: () => undefined } };
   const record: Partial<T> = {};
@@ -83,12 +83,12 @@ function inOrder(names: readonly string[], map: object): readonly string[] {
   return [...known, ...Object.keys(map).filter((name) => !names.includes(name))];
 }
 
-/** Whether it is a map of JSON, no list. */
+/** Whether it is a map of JSON, not a list. */
 export function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A list, each item read at its index. Not a list: none, which is reported. */
+/** A list, each item read at its index. Something else is reported and read as empty. */
 export function readList<F extends Field, T>(field: F, readItem: (field: F) => T): readonly T[] {
   const { value, path } = field;
   if (!Array.isArray(value)) return refuseType(field, 'a list', []);
@@ -97,14 +97,14 @@ export function readList<F extends Field, T>(field: F, readItem: (field: F) => T
   );
 }
 
-/** Reports that a value is something else than what was expected. */
+/** Reports a value of an unexpected type. */
 export function refuseType<T>(field: Field, expected: string, otherwise: T): T {
   const { value, path, dialect } = field;
   dialect.refuse(path, `is ${dialect.show(value)}, expected ${expected}`);
   return otherwise;
 }
 
-/** What a value is, for messages: `a number`. */
+/** The type of a value, for messages: `a number`. */
 export function sortOf(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';

@@ -64,7 +64,7 @@ export type ErrorClass =
   | 'empty-reserve'
   | 'empty-block';
 
-/** Classes of remarks: accepted, but it means nothing or hardly what was meant. */
+/** Classes of remarks: accepted, but without effect or probably not intended. */
 export type WarningClass =
   | 'client-header'
   | 'misplaced-key'
@@ -83,7 +83,7 @@ export type WarningClass =
 
 export type SourceNoun = 'file' | 'resource';
 
-/** Adds the problems of `file` to `problems`. What an alias repeats is reported once, where it is written. */
+/** Adds the problems of `file` to `problems`. A problem in an aliased node is reported once, where it is written. */
 export function createReport(file: string, problems: RuleProblem[], noun: SourceNoun = 'file') {
   const seen = new Set<string>();
   const add = (problem: RuleProblem) => {
@@ -94,7 +94,7 @@ export function createReport(file: string, problems: RuleProblem[], noun: Source
   };
   return {
     file,
-    /** What messages call it. */
+    /** Its name in messages. */
     noun,
     error(at: Place, problem: ErrorClass, message: string) {
       add({ severity: 'error', class: problem, file, at, message });
@@ -105,5 +105,5 @@ export function createReport(file: string, problems: RuleProblem[], noun: Source
   };
 }
 
-/** Takes the problems of one file or resource. */
+/** Collects the problems of one file or resource. */
 export type Report = ReturnType<typeof createReport>;

@@ -1,6 +1,6 @@
 import type { Located, LocatedScalar } from './located';
 
-/** What a scalar stands for by YAML 1.1, as today's rule files are read. */
+/** The value of a scalar by YAML 1.1, as today's rule files are read. */
 export type Resolved =
   | { readonly type: 'null' }
   | { readonly type: 'boolean'; readonly value: boolean }
@@ -19,9 +19,8 @@ const OCTAL_LOOKALIKE = /^[-+]?0[0-9]+$/;
 const NO_NUMBER = /^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/;
 
 /**
- * Resolves an unquoted scalar: null, boolean (`yes`, `off`), whole number (`0x1F`, `0b11`, `010` is 8,
- * `1_000`), fraction, text. No base-60 numbers and no dates: `1:30` and `2024-01-01` are texts, and so
- * is `08`, which is neither octal nor decimal.
+ * Resolves an unquoted scalar: null, boolean (`yes`, `off`), whole number (`0x1F`, `0b11`, `010` is 8, `1_000`), fraction, string.
+ * No base-60 numbers and no dates: `1:30` and `2024-01-01` are strings, and so is `08`, which is neither octal nor decimal.
  */
 export function resolveScalar({ text, quoted }: LocatedScalar): Resolved {
   if (quoted) return { type: 'text', value: text };
@@ -54,13 +53,13 @@ function toInteger([, sign, hex, binary, octal, decimal]: RegExpExecArray): numb
   return sign === '-' && size !== 0 ? -size : size;
 }
 
-/** The node; undefined when nothing is written there: missing, empty, `~` or `null`. */
+/** The node; undefined when it is missing, empty, `~` or `null`. */
 export function present(node: Located | undefined): Located | undefined {
   const isNull = node?.kind === 'scalar' && resolveScalar(node).type === 'null';
   return isNull ? undefined : node;
 }
 
-/** Whether something is written there, other than `false` or an empty list. */
+/** Whether it has a value other than `false` or an empty list. */
 export function isSet(field: Located | undefined): boolean {
   const node = present(field);
   if (node?.kind === 'list') return node.items.length > 0;

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
-/** What an access token or an API key is made of: a public id and a secret (behaviour.md §7.5). */
+/** The parts of an access token or an API key: a public id and a secret (behaviour.md §7.5). */
 interface Credential {
   /** 16 base62 digits; names the record in the store. */
   readonly id: string;
@@ -26,7 +26,7 @@ export function createCredential(randomBytes: RandomBytes): Credential {
   return { id: createId(randomBytes), secret };
 }
 
-/** A public id: of a token, a session, a user. */
+/** A public id for a token, a session, a user. */
 export function createId(randomBytes: RandomBytes): string {
   return randomBase62(ID_LENGTH, randomBytes);
 }
@@ -37,7 +37,7 @@ export function formatCredential(kind: CredentialKind, { id, secret }: Credentia
   return body + checksum(body);
 }
 
-/** Undefined for every text that is not one, however strange; the checksum spares the store the typos. */
+/** Undefined for every text that is not one; the checksum saves the store lookups of typos. */
 export function parseCredential(kind: CredentialKind, text: string): Credential | undefined {
   if (!text.startsWith(PREFIX[kind]) || !DIGITS.test(text.slice(PREFIX_LENGTH))) return undefined;
   const body = text.slice(0, -CHECKSUM_LENGTH);
@@ -50,14 +50,14 @@ function checksum(body: string): string {
   return toBase62(BigInt(crc32(body)), CHECKSUM_LENGTH);
 }
 
-/** SHA-256 of a secret in hex: all that is ever stored of it. */
+/** SHA-256 of a secret in hex: the only form that is ever stored. */
 export function hashSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }
 
 const NO_HASH = '0'.repeat(HASH_BYTES * 2);
 
-/** Compares in constant time, also when there is no hash to compare with. */
+/** Compares in constant time, even without a hash to compare with. */
 export function matchesHash(secret: string, hash: string | undefined): boolean {
   const actual = Buffer.from(hashSecret(secret), 'hex');
   const expected = Buffer.from(hash ?? NO_HASH, 'hex');
@@ -67,12 +67,12 @@ export function matchesHash(secret: string, hash: string | undefined): boolean {
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const BASE = 62n;
-/** The largest multiple of 62 in a byte: bytes from here on would favour the first letters. */
+/** The largest multiple of 62 in a byte: larger bytes would favour the first letters. */
 const FAIR_BYTES = 248;
 
 export type RandomBytes = (size: number) => Uint8Array;
 
-/** A number that is not negative, with zeros before it up to `width` digits. */
+/** A non-negative number, padded with zeros to `width` digits. */
 export function toBase62(value: bigint, width: number): string {
   let rest = value;
   let text = '';
@@ -83,7 +83,7 @@ export function toBase62(value: bigint, width: number): string {
   return text.padStart(width, '0');
 }
 
-/** So many digits, each as likely as the other. */
+/** Uniformly distributed digits. */
 export function randomBase62(length: number, randomBytes: RandomBytes): string {
   let text = '';
   while (text.length < length) {

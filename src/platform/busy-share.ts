@@ -1,9 +1,9 @@
 import { performance, type EventLoopUtilization } from 'node:perf_hooks';
 
-/** The gauge of a worker that says its share. */
+/** The gauge of a worker's share. */
 export const BUSY = 'ratelimit.workers.busy';
 
-/** Several readers ask within one second; a share of a shorter time than this would be that of the reading itself. */
+/** Several readers come within one second; a share over a shorter time than this would measure the reading itself. */
 const LEAST_MS = 500;
 
 type Utilization = Pick<EventLoopUtilization, 'idle' | 'active'>;

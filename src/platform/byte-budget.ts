@@ -6,13 +6,13 @@ export interface ByteHolder {
   end(): void;
 }
 
-/** Below this share of the budget new work is taken again. */
+/** Below this share of the budget new work is accepted again. */
 const RESUME_SHARE = 0.75;
 
 /**
- * One budget of bytes for all connections of the process. A report costs one comparison while nothing
- * changes. When the budget is spent, the connection that holds most is ended, and `isSpent` asks
- * listeners to refuse new work until a quarter of the budget is free again.
+ * One budget of bytes for all connections of the process. A report costs one comparison while nothing changes. When the budget is
+ * spent, the connection that holds most is ended, and `isSpent` tells listeners to refuse new work until a quarter of the budget is
+ * free again.
  */
 export class ByteBudget {
   readonly #maxBytes: number;
@@ -21,7 +21,7 @@ export class ByteBudget {
   #held = 0;
   #isSpent = false;
 
-  /** `onEnd` hears of every connection that the budget ends. */
+  /** `onEnd` is called for every connection that the budget ends. */
   constructor(maxBytes: number, onEnd: () => void = () => undefined) {
     this.#maxBytes = maxBytes;
     this.#onEnd = onEnd;
@@ -36,7 +36,7 @@ export class ByteBudget {
     return this.#isSpent;
   }
 
-  /** Says how many bytes a connection holds now; 0 when it is closed. May end connections. */
+  /** Reports how many bytes a connection holds now; 0 when it is closed. May end connections. */
   report(holder: ByteHolder, bytes: number): void {
     if (bytes === holder.heldBytes) return;
     this.#set(holder, bytes);
@@ -44,7 +44,7 @@ export class ByteBudget {
     if (this.#isSpent && this.#held < RESUME_SHARE * this.#maxBytes) this.#isSpent = false;
   }
 
-  /** Ends a connection that holds too much, or for too long, for itself alone. */
+  /** Ends a connection that by itself holds too much, or for too long. */
   end(holder: ByteHolder): void {
     this.report(holder, 0);
     this.#onEnd();

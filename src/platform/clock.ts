@@ -1,5 +1,5 @@
-/** Unix seconds with fraction: the time of day that decides which window counts. */
+/** Unix seconds with fraction: the time of day, which determines windows. */
 export const systemClock = (): number => Date.now() / 1_000;
 
-/** Milliseconds that only ever grow, for durations. */
+/** Monotonic milliseconds, for durations. */
 export const monotonicMs = (): number => performance.now();

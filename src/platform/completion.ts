@@ -1,6 +1,6 @@
 /**
- * A line of bash that completes a command: its flags and the words of its subcommands, as they stand at the beginning
- * of the indented lines of its help.
+ * A line of bash that completes a command: its flags and the words of its subcommands, taken from the beginnings of the indented
+ * lines of its help.
  */
 export function completionOf(command: string, help: string): string {
   const words = new Set(help.match(/(?<=^ {2}(?:.*[ [])?)--?[a-z][a-z0-9_-]*/gm));

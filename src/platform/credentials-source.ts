@@ -3,15 +3,15 @@ import { readFile } from 'node:fs/promises';
 import { credentials, type Credentials } from './env-table/credentials';
 import { describeCode, errorCode } from './errors';
 
-/** A file that holds credentials as their setting does; a line break at its end does not count. */
+/** A file with credentials in the form of their setting; a line break at its end is ignored. */
 export interface CredentialsFile {
   readonly file: string;
 }
 
-/** Credentials, or where they are. A file is read again for each new connection, so that they can change. */
+/** Credentials, or their file. A file is read again for each new connection, so that they can change. */
 export type CredentialsSource = Credentials | CredentialsFile;
 
-/** Rejects with an error that names the file and never what it holds. */
+/** Rejects with an error that names the file and never its content. */
 export async function readCredentials(
   source: CredentialsSource | undefined,
 ): Promise<Credentials | undefined> {
@@ -22,7 +22,7 @@ export async function readCredentials(
   return parse(source, text);
 }
 
-/** The same at once. Throws. */
+/** Reads them synchronously. Throws. */
 export function readCredentialsNow(source: CredentialsSource): Credentials {
   if (!('file' in source)) return source;
   let text: string;

@@ -30,7 +30,7 @@ const NO_TLS = 'the server does not speak TLS';
 const UNKNOWN_AUTHORITY = "an unknown authority signed the server's certificate";
 const CLOSED = 'the connection is closed';
 
-/** What OpenSSL names as the cause, and what it means. */
+/** Causes as OpenSSL names them, and their meaning. */
 const TLS_CAUSES: readonly (readonly [RegExp, string])[] = [
   [/wrong version number|packet length too long|http request/, NO_TLS],
   [/alert certificate required|peer did not return/, 'the server requires a client certificate'],
@@ -45,7 +45,7 @@ const TLS_CAUSES: readonly (readonly [RegExp, string])[] = [
 
 type Words = string | ((...parts: string[]) => string);
 
-/** Texts of libraries, and what they mean to an operator. What they become matches none of them. */
+/** Texts of libraries, and their meaning for an operator. No replacement matches another pattern. */
 const PHRASES: readonly (readonly [RegExp, Words])[] = [
   [
     /(?:\w+ EPROTO )?(?:[0-9A-F]+:)?error:[0-9A-F]+:[\w ]+ routines:[^:\n]*:([^:\n]*)[^\n]*\n?/,
@@ -96,8 +96,8 @@ const PHRASES: readonly (readonly [RegExp, Words])[] = [
 ];
 
 /**
- * What went wrong, in words for an operator: a log, a health check, a message on standard error. Texts of
- * libraries and of the system are put into plain words; all others stay as they are.
+ * The reason of a failure in words for an operator: a log, a health check, a message on standard error. Texts of libraries and of
+ * the system are put into plain words; all others are unchanged.
  */
 export function toReason(error: unknown): string {
   // A connection to several addresses fails with all their errors and no text of its own.
@@ -110,7 +110,7 @@ export function toReason(error: unknown): string {
 
 function textOf(error: unknown): string {
   const { message, code, name, cause } = Object(error) as Partial<Record<string, unknown>>;
-  // All that fetch says by itself.
+  // The only text that fetch itself has.
   if (message === 'fetch failed' && cause !== undefined) return toReason(cause);
   if (typeof message === 'string' && message !== '') return message;
   if (typeof code === 'string') return describeCode(code);
@@ -127,14 +127,14 @@ export function errorCode(error: unknown): string {
   return typeof code === 'string' ? code : 'unknown';
 }
 
-/** What a code means, for a message, with the address or path it is about: `permission denied (EACCES)`. */
+/** The meaning of a code, for a message, with its address or path: `permission denied (EACCES)`. */
 export function describeCode(code: string, place?: string): string {
   const shown = place === undefined ? code : `${code} ${place}`;
   const words = CODES[code];
   return words === undefined ? shown : `${words} (${shown})`;
 }
 
-/** A command line that cannot be carried out; the message says what was expected. */
+/** An invalid command line; the message says what was expected. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
   readonly code = 'usage';

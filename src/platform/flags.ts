@@ -1,28 +1,28 @@
 import { parseArgs } from 'node:util';
 
 export interface Flag {
-  /** What stands for its value in the help; undefined for a flag that takes none. */
+  /** The placeholder of its value in the help; undefined for a flag without a value. */
   readonly value?: string;
   /** Undefined: it has no row of its own in the help. */
   readonly about?: string;
   readonly default?: string;
-  /** Other names, which no help shows. */
+  /** Other names, not shown in the help. */
   readonly aliases?: readonly string[];
-  /** Whether each of its values counts, and not only the last. */
+  /** Whether all of its values count, instead of only the last. */
   readonly repeats?: boolean;
 }
 
 /** The flags of a command by name, in the order of its help. */
 export type Flags = Readonly<Record<string, Flag>>;
 
-/** What each flag was given, in order; `true` for one that takes no value. */
+/** The values of each flag, in order; `true` for a flag without a value. */
 export type FlagValues = ReadonlyMap<string, readonly string[]>;
 
-/** One flag of a command line with the value that it was given; or a word, which has no name. */
+/** One flag of a command line with its value; or a word, which has no name. */
 export interface Argument {
   readonly written: string;
   readonly name?: string;
-  /** Undefined: the command has none of this name. */
+  /** Undefined: the command has no such flag. */
   readonly flag?: Flag | undefined;
   readonly value?: string | undefined;
 }
@@ -31,7 +31,7 @@ export interface Argument {
 export function readArguments(args: readonly string[], flags: Flags): Argument[] {
   const names = namesOf(flags);
   const { tokens } = parseArgs({
-    // Behind one dash Node reads single letters.
+    // After one dash Node reads single letters.
     args: args.map((arg) => arg.replace(/^-(?=[^-=])/, '--')),
     options: toOptions(flags),
     strict: false,
@@ -46,7 +46,7 @@ export function readArguments(args: readonly string[], flags: Flags): Argument[]
   });
 }
 
-/** The values of flags that were read; an empty one where it is missing. */
+/** The values of parsed flags; an empty one where it is missing. */
 export function toValues(read: readonly Argument[]): FlagValues {
   const values = new Map<string, string[]>();
   for (const { name = '', flag, value } of read) {
@@ -57,7 +57,7 @@ export function toValues(read: readonly Argument[]): FlagValues {
   return values;
 }
 
-/** Reads flags with two dashes. Throws Node's error at the first that is unknown or whose value is not as it should be. */
+/** Reads flags with two dashes. Throws Node's error at the first unknown one or invalid value. */
 export function readStrictly(args: readonly string[], flags: Flags, allowPositionals: boolean) {
   const config = { args: [...args], options: toOptions(flags), allowPositionals };
   const { values, positionals } = parseArgs(config);
@@ -82,7 +82,7 @@ function toOptions(flags: Flags) {
   return Object.fromEntries(options);
 }
 
-/** The rows of a help; what a flag is for begins `width` columns after its dash. */
+/** The rows of a help; the description of a flag begins `width` columns after its dash. */
 export function helpRows(flags: Flags, width: number): string {
   const rows = Object.entries(flags).map(([name, flag]) => {
     if (flag.about === undefined) return '';

@@ -1,6 +1,6 @@
 import { getHeapStatistics } from 'node:v8';
 
-/** Bytes to which the heap of this process may grow; beyond, V8 ends it. */
+/** Heap limit of this process in bytes; beyond, V8 ends it. */
 export function readHeapLimit(): number {
   return getHeapStatistics().heap_size_limit;
 }

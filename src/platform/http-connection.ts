@@ -3,24 +3,24 @@ import type { Socket } from 'node:net';
 import type { ByteBudget, ByteHolder } from './byte-budget';
 import type { HttpPipeline } from './http-pipeline';
 
-/** Bytes at which a connection is ended, however much room the budget has. */
+/** Bytes at which a connection is ended, even with room in the budget. */
 export const MAX_CONNECTION_BYTES = 16_777_216;
-/** What one read of a socket brings at most: as much of a body may come with the headers. */
+/** Maximum of one socket read: that much of a body may come with the headers. */
 const READ_BYTES = 65_536;
 
-/** A connection of an HTTP port: what it holds, how long it has not read, and the order of its answers. */
+/** A connection of an HTTP port: the bytes that it holds, for how long it has not read, and the order of its answers. */
 export class HttpConnection implements ByteHolder {
   heldBytes = 0;
   readonly #socket: Socket;
   readonly #budget: ByteBudget;
   readonly #pipeline: Pick<HttpPipeline, 'take' | 'close' | 'refuse' | 'waitingBytes'>;
-  /** Answers that are not over, oldest first, with the bytes that had come before their request. */
+  /** Unfinished answers, oldest first, with the bytes received before their request. */
   readonly #open = new Map<ServerResponse, number>();
-  /** Bytes that had come when the last answer was over. */
+  /** Bytes received when the last answer was finished. */
   #settledBytes = 0;
   #flushedBytes = 0;
   #unreadMs = 0;
-  /** Is written after the open answers, then the connection ends. */
+  /** Written after the open answers; then the connection ends. */
   #refusal: string | undefined;
 
   constructor(
@@ -44,7 +44,7 @@ export class HttpConnection implements ByteHolder {
     this.#pipeline.take(response);
   }
 
-  /** An answer is over: written whole, or given up. */
+  /** An answer is finished: written completely, or given up. */
   close(response: ServerResponse): void {
     this.#open.delete(response);
     if (this.#open.size === 0) {
@@ -55,8 +55,8 @@ export class HttpConnection implements ByteHolder {
   }
 
   /**
-   * Ends the connection with these bytes in place of an answer to something other than a whole request. They
-   * wait for the answers to the requests before, which a client could not tell from them otherwise.
+   * Ends the connection with these bytes in place of an answer to something other than a whole request. They follow the answers to
+   * earlier requests, from which a client could not tell them otherwise.
    */
   refuse(answer: string): void {
     if (this.#refusal !== undefined) return;
@@ -71,14 +71,14 @@ export class HttpConnection implements ByteHolder {
     if (this.#open.size === 0) this.#writeRefusal();
   }
 
-  /** An answer was handed to the socket. The whole count has to wait for the next `look`. */
+  /** An answer was handed to the socket. The full count is left to the next `look`. */
   noteWritten(): void {
     const { writableLength } = this.#socket;
     if (writableLength > this.heldBytes) this.#report(writableLength);
   }
 
-  /** Is called every `elapsedMs`. Ends a connection that lets bytes wait for `unreadMs`. */
-  look(elapsedMs: number, unreadMs: number): void {
+  /** Called every `elapsedMs`. Ends a connection that leaves bytes unread for `unreadMs`. */
+  check(elapsedMs: number, unreadMs: number): void {
     const { writableLength } = this.#socket;
     const flushedBytes = writableLength === 0 ? 0 : this.#socket.bytesWritten - writableLength;
     const isStuck = writableLength > 0 && flushedBytes === this.#flushedBytes;
@@ -89,7 +89,7 @@ export class HttpConnection implements ByteHolder {
   }
 
   end(): void {
-    // A plain destroy would leave what the kernel holds for the peer in its memory.
+    // A plain destroy would leave the kernel's buffer for the peer in its memory.
     this.#socket.resetAndDestroy();
   }
 
@@ -102,13 +102,13 @@ export class HttpConnection implements ByteHolder {
     else this.#budget.report(this, bytes);
   }
 
-  /** Bytes that wait to be read, and those of requests that are not answered. */
+  /** Unread bytes, and those of unanswered requests. */
   #countHeld(): number {
     let held = 0;
     let cameBefore: number | undefined;
     for (const [response, bytes] of this.#open) {
       cameBefore ??= bytes;
-      // Of the oldest answer it includes what the socket holds.
+      // For the oldest answer this includes the socket's buffer.
       held += response.writableLength;
     }
     const waiting = this.#pipeline.waitingBytes;

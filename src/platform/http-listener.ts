@@ -16,10 +16,10 @@ import { HttpTurns } from './http-turns';
 import { limitConnections } from './limit-connections';
 import { ListenError } from './listen-address';
 
-/** What one port serves. */
+/** The service on one port. */
 export interface HttpService {
   readonly handle: RequestListener;
-  /** False: requests have no body to wait for, and whatever they expect (`Expect`) is ignored. Default: true. */
+  /** False: requests have no body to wait for, and their `Expect` headers are ignored. Default: true. */
   readonly takesBodies?: boolean;
   /** Requests that are answered although the budget of bytes is spent. Default: none. */
   readonly isVital?: (request: IncomingMessage) => boolean;
@@ -27,10 +27,10 @@ export interface HttpService {
   readonly reject?: Reject;
 }
 
-/** What the ports of a process share. */
+/** Limits that the ports of a process share. */
 export interface HttpLimits {
   readonly budget: ByteBudget;
-  /** Of each port; more connections are closed as soon as they are accepted. */
+  /** Per port; further connections are closed as soon as they are accepted. */
   readonly maxConnections: number;
   /** Default: the port has turns of its own. */
   readonly turns?: HttpTurns;
@@ -46,13 +46,13 @@ export interface HttpListenerOptions {
 }
 
 export interface HttpTimeouts {
-  /** A client that has not sent its headers by then is closed (slow header attacks). */
+  /** Time limit for a client's headers (slow header attacks). */
   readonly headersMs: number;
-  /** The same for a whole request. */
+  /** Time limit for a whole request. */
   readonly requestMs: number;
   /** How long a connection may idle between requests. */
   readonly keepAliveMs: number;
-  /** A client that reads nothing of what waits for it within this time is closed. */
+  /** A client that reads none of its pending bytes within this time is disconnected. */
   readonly unreadMs: number;
   readonly checkEveryMs: number;
 }
@@ -70,7 +70,7 @@ const MAX_HEADER_BYTES = 16 * 1_024;
 /** Time without reading that one check may count. */
 const MAX_ELAPSED_MS = 1_000;
 
-/** THE HTTP/1.1 listener: time-outs, bounds on connections and bytes, answers in order, an orderly close. */
+/** The HTTP/1.1 listener: time-outs, bounds on connections and bytes, answers in order, an orderly close. */
 export function createHttpListener(
   { handle, takesBodies = true, isVital = () => false, reject = rejectInJson }: HttpService,
   { host, port, limits, timeouts = HTTP_TIMEOUTS }: HttpListenerOptions,
@@ -156,12 +156,12 @@ export function createHttpListener(
   });
 
   let lookedMs = monotonicMs();
-  const look = (): void => {
+  const check = (): void => {
     const nowMs = monotonicMs();
-    // A client is not at fault while the process itself stands still.
+    // A client is not at fault while the process itself is stalled.
     const elapsedMs = Math.min(nowMs - lookedMs, MAX_ELAPSED_MS);
     lookedMs = nowMs;
-    for (const connection of connections.values()) connection.look(elapsedMs, unreadMs);
+    for (const connection of connections.values()) connection.check(elapsedMs, unreadMs);
   };
 
   const close = (withinMs: number): Promise<void> =>
@@ -173,7 +173,7 @@ export function createHttpListener(
       const cut = setTimeout(() => {
         server.closeAllConnections();
       }, withinMs);
-      // Closes the idle connections too; its error only says that it did not listen.
+      // Closes the idle connections too; its error only means that it did not listen.
       server.close(() => {
         clearTimeout(cut);
         clearInterval(looking);
@@ -183,9 +183,9 @@ export function createHttpListener(
     });
 
   return {
-    /** Emits nothing of meaning and never fails; completes after `close`. */
+    /** Emits nothing useful and never fails; completes after `close`. */
     run$: from(ended),
-    /** Settles with the address that is bound; rejects with a message that names it. */
+    /** Settles with the bound address; rejects with a message that names it. */
     listen: () =>
       new Promise<{ readonly host: string; readonly port: number }>((resolve, fail) => {
         const onError = (error: Error) => {
@@ -194,21 +194,21 @@ export function createHttpListener(
         server.once('error', onError);
         server.listen({ host, port }, () => {
           server.off('error', onError);
-          // An accept that fails (out of file descriptors) costs that connection only.
+          // A failed accept (out of file descriptors) costs only that connection.
           server.on('error', () => undefined);
-          looking = setInterval(look, checkEveryMs);
+          looking = setInterval(check, checkEveryMs);
           const bound = server.address();
           resolve({ host, port: typeof bound === 'object' && bound !== null ? bound.port : port });
         });
       }),
-    /** Takes nothing new, waits for what is in flight, cuts what is left after `withinMs`. Safe to call twice. */
+    /** Accepts nothing new, waits for requests in flight, destroys the rest after `withinMs`. Safe to call twice. */
     close: (withinMs: number) => (closed ??= close(withinMs)),
   };
 }
 
 const ABSOLUTE = /^https?:\/\/([^/?#]*)(.*)$/is;
 
-/** `GET http://a/b` is `GET /b` with the Host `a`, whatever its own says (RFC 9112, 3.2.2). */
+/** `GET http://a/b` is `GET /b` with the Host `a`, whatever its Host header (RFC 9112, 3.2.2). */
 function useOriginForm(request: IncomingMessage): void {
   const [, authority, target = ''] = ABSOLUTE.exec(request.url ?? '') ?? [];
   if (authority === undefined) return;

@@ -2,24 +2,24 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HttpTurns, TurnTaker } from './http-turns';
 
-/** Requests that wait on a connection, from which on its bytes are handed to the parser one request after the other. */
+/** Pending requests of a connection from which on its bytes are parsed one request after the other. */
 const MANY = 16;
 const END_OF_HEAD = '\r\n\r\n';
 const NOTHING = Buffer.alloc(0);
 
 export interface PipelineDeps {
   readonly turns: HttpTurns;
-  /** Handles a request: the one before it has been answered. */
+  /** Handles a request: the previous one has been answered. */
   readonly begin: (response: ServerResponse) => void;
-  /** Ends the connection: too much waits. */
+  /** Ends the connection: too many requests are pending. */
   readonly end: () => void;
 }
 
 type Parse = (bytes: Buffer) => void;
 
 /**
- * The requests of one connection, of which one is handled at a time. Node reads 64 KiB of a socket at once, parses them whole and
- * hands over what may be two thousand requests. That happens once to a connection; then its bytes are parsed here, head by head.
+ * The pipelined requests of one connection, handled one at a time. Node reads 64 KiB of a socket at once, parses them completely
+ * and emits possibly two thousand requests. That happens once per connection; then its bytes are parsed here, head by head.
  */
 export class HttpPipeline implements TurnTaker {
   readonly #socket: Socket;
@@ -27,7 +27,7 @@ export class HttpPipeline implements TurnTaker {
   /** Parsed and not answered, oldest first. */
   readonly #parsed = new Set<ServerResponse>();
   #begun: ServerResponse | undefined;
-  /** Where bytes come here: Node's parser, and what it does at the end of the client's bytes. */
+  /** The parser while bytes come here: Node's, and its handler for the end of the client's bytes. */
   #parse: Parse | undefined;
   #finish: (() => void) | undefined;
   #hasEnded = false;
@@ -54,7 +54,7 @@ export class HttpPipeline implements TurnTaker {
     return Math.max(0, this.#parsed.size - 1);
   }
 
-  /** A request was parsed, its head at least. */
+  /** A request was parsed, at least its head. */
   take(response: ServerResponse): void {
     const { turns, begin } = this.#deps;
     if (this.#isForgotten) return;
@@ -76,7 +76,7 @@ export class HttpPipeline implements TurnTaker {
     if (this.#isForgotten) return;
     if (this.#parsed.delete(response) && this.#parsed.size > 0) this.#deps.turns.noteGone();
     if (this.#begun === response) this.#begun = undefined;
-    // Nearly always: nothing came after it.
+    // The common case: nothing came after it.
     if (this.#parsed.size === 0 && !this.#isPaused && this.#parse === undefined) return;
     this.advance();
   }
@@ -134,7 +134,7 @@ export class HttpPipeline implements TurnTaker {
     }
   }
 
-  /** Nothing waits, or the rest of the body of what is handled. */
+  /** Nothing is pending, except the rest of the current request's body. */
   #mayParse(): boolean {
     if (this.#isRefused || this.#socket.destroyed) return false;
     const [first] = this.#parsed;
@@ -156,7 +156,7 @@ export class HttpPipeline implements TurnTaker {
   #mustPause(): boolean {
     if (this.#isRefused) return this.#isPaused && this.#parsed.size > 0;
     if (this.#deps.turns.isResting || this.#rest.length > 0 || this.#parsed.size > 1) return true;
-    // Whoever ends its side after its last request is answered all the same: the end is not read before.
+    // A client that closes its side after its last request is still answered: the end is not read before.
     const [last] = this.#parsed;
     return this.#isPaused && last?.req.complete === true;
   }
@@ -167,11 +167,11 @@ export class HttpPipeline implements TurnTaker {
     this.#isWatched = true;
     this.#socket.on('resume', () => {
       if (!this.#isPaused) {
-        // Not before: what is not being read when the parser gives it back is not read any more.
+        // Not earlier: a socket that is paused when the parser returns it is not read any more.
         if (this.#isMany) this.#takeOverBytes();
         return;
       }
-      // One that was paused again before this event is being read nevertheless: who reads it has to hear of it once more.
+      // One that was paused again before this event is being read nevertheless: its reader must be notified once more.
       if (this.#socket.isPaused()) this.#socket.emit('pause');
       else this.#socket.pause();
     });
@@ -180,7 +180,7 @@ export class HttpPipeline implements TurnTaker {
   #takeOverBytes(): void {
     const socket = this.#socket;
     if (socket.destroyed || this.#parse !== undefined) return;
-    // Those of Node's HTTP server, which came last.
+    // The listeners of Node's HTTP server, which were added last.
     const parse = socket.listeners('data').at(-1) as Parse | undefined;
     const finish = socket.listeners('end').at(-1) as (() => void) | undefined;
     if (parse === undefined || finish === undefined) return;

@@ -3,20 +3,20 @@ import { STATUS_CODES } from 'node:http';
 /** The listener answers these itself: no Host or no HTTP, CONNECT, too slow, too long headers, no room. */
 export type RejectStatus = 400 | 405 | 408 | 431 | 503;
 
-/** What a port says where its handler is not asked. */
+/** A port's answer where its handler is not called. */
 export type Reject = (status: RejectStatus) => {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 };
 
-/** Says in words what was wrong: the same on every port. */
+/** The mistake in words: the same on every port. */
 export function describeRejection(status: RejectStatus): string {
   if (status === 503) return 'the connections to this service hold too many bytes, try again later';
   const expected = 'expected a complete HTTP/1.1 request within the limits on time and size';
   return `${(STATUS_CODES[status] ?? '').toLowerCase()}: ${expected}`;
 }
 
-/** As the other refusals of `POST /json` are written. */
+/** In the form of the other refusals of `POST /json`. */
 export const rejectInJson: Reject = (status) => ({
   headers: {
     'Content-Type': 'application/json',

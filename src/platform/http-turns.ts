@@ -1,15 +1,15 @@
 /** Requests that all connections of all ports may begin in one turn of the event loop; the others wait for the next one. */
 const MAX_BEGUN = 32;
-/** Requests that Node may parse in one turn that have to wait for others, before all connections rest for a turn. */
+/** Requests that Node may parse in one turn that have to wait for others, before all connections pause for a turn. */
 const MAX_PARSED = 100;
-/** Parsed requests that may wait for others of their connections, of some 2.6 KB each, before the connection with most of them is ended. */
+/** Parsed requests waiting for others of their connections, of some 2.6 KB each, before the connection with most of them is ended. */
 const MAX_WAITING = 50_000;
 
-/** A connection, as turns know it. */
+/** A connection, as seen by `HttpTurns`. */
 export interface TurnTaker {
   /** Parsed requests that wait for others of the connection. */
   readonly waiting: number;
-  /** It is its turn. */
+  /** Its turn has come. */
   advance(): void;
   /** Whether it may read has changed. */
   settleReading(): void;
@@ -19,7 +19,7 @@ export interface TurnTaker {
 
 /**
  * Shares the turns of the event loop between the requests of all HTTP ports of a process, so that those of a few connections,
- * thousands in one packet, hold up nothing else.
+ * thousands in one packet, delay nothing else.
  */
 export class HttpTurns {
   readonly #takers = new Set<TurnTaker>();
@@ -41,7 +41,7 @@ export class HttpTurns {
     this.#waiting.delete(taker);
   }
 
-  /** While true no connection may read: one has brought as much as a turn holds, and what else came waits. */
+  /** While true no connection may read: one has brought a full turn of requests, and the rest waits. */
   get isResting(): boolean {
     return this.#restingTurns > 0;
   }
@@ -60,19 +60,19 @@ export class HttpTurns {
     this.#schedule();
   }
 
-  /** A request was parsed that has to wait for one before it. */
+  /** A request was parsed that must wait for an earlier one. */
   noteParsed(): void {
     this.#parsed += 1;
     this.#waitingRequests += 1;
     if (this.#waitingRequests > MAX_WAITING) this.#endLongest();
     if (this.#parsed !== MAX_PARSED) return;
-    // The turn that begins next is for everything else.
+    // The next turn is for everything else.
     this.#restingTurns = 2;
     this.#schedule();
     this.#settleReading();
   }
 
-  /** One that waited waits no more. */
+  /** A waiting request is gone. */
   noteGone(): void {
     this.#waitingRequests -= 1;
   }

@@ -2,8 +2,8 @@ import cluster from 'node:cluster';
 import type { Server, Socket } from 'node:net';
 
 /**
- * Closes connections beyond so many as soon as they are accepted. A worker of a cluster does it by itself: what
- * `maxConnections` refuses there, the primary offers to the other workers again and again.
+ * Closes connections beyond `maxConnections` as soon as they are accepted. A worker of a cluster must do so itself: the primary
+ * offers connections that `maxConnections` refuses to the other workers again and again.
  */
 export function limitConnections(server: Server, maxConnections: number): void {
   if (!cluster.isWorker) {

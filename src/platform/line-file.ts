@@ -1,35 +1,35 @@
 import { closeSync, constants, fstatSync, openSync, write } from 'node:fs';
 
-/** Takes lines without ever blocking: what the file does not take in time is dropped. */
+/** Accepts lines without ever blocking: lines that the file does not accept in time are dropped. */
 export interface LineFile {
   write(line: string): void;
-  /** Settles when everything that was taken is written, or dropped `withinMs` later. */
+  /** Settles when everything accepted is written, or dropped `withinMs` later. */
   close(withinMs: number): Promise<void>;
 }
 
 export interface LineFileOptions {
   /** Undefined: standard output. Lines are appended. */
   readonly path: string | undefined;
-  /** Most bytes that wait to be written. */
+  /** Maximum of queued bytes. */
   readonly maxBytes: number;
   readonly onDropped: () => void;
-  /** The file cannot be written now; the lines that it should have taken are dropped. */
+  /** The file cannot be written now; its lines are dropped. */
   readonly onError: (error: Error) => void;
 }
 
 const STANDARD_OUTPUT = 1;
 const NOTHING = Buffer.alloc(0);
-/** Lines hold values of descriptors. */
+/** Lines contain values of descriptors. */
 const MODE = 0o640;
 const NEWLINE = 0x0a;
-/** From a pipe that is full to the next try. */
+/** Wait before retrying a full pipe. */
 const RETRY_MS = 20;
-/** So many bytes at most go into a pipe whole, between those of other processes (PIPE_BUF of Linux). */
+/** Writes of up to this size into a pipe are not mixed with those of other processes (PIPE_BUF of Linux). */
 const MAX_PIPE_BYTES = 4_096;
 const MAX_WRITE_BYTES = 65_536;
 /**
- * Without it a pipe whose reader stands still holds a thread of the process, which could not even end; and a FIFO without a
- * reader would hold the start.
+ * Without it a pipe whose reader is stalled blocks a thread of the process, which could not even end; and a FIFO without a reader
+ * would block the start.
  */
 const { O_NONBLOCK } = constants;
 const APPENDING = constants.O_WRONLY | constants.O_APPEND | O_NONBLOCK;
@@ -41,11 +41,11 @@ export function openLineFile({ path, maxBytes, onDropped, onError }: LineFileOpt
   const isFile = fstatSync(fd).isFile();
   const maxWriteBytes = isFile ? MAX_WRITE_BYTES : MAX_PIPE_BYTES;
   const waiting: string[] = [];
-  /** What is being written, or what of it is left. */
+  /** The current write, or the rest of it. */
   let chunk: Buffer = NOTHING;
   let waitingBytes = 0;
   let isBusy = false;
-  /** It comes back at once, unless a disk hangs. */
+  /** It returns at once, unless a disk hangs. */
   let isWriting = false;
   /** The file ends within a line. */
   let isCut = false;
@@ -98,12 +98,12 @@ export function openLineFile({ path, maxBytes, onDropped, onError }: LineFileOpt
           clearTimeout(deadline);
           dropChunk();
           waiting.splice(0).forEach(onDropped);
-          // What is under way comes back here.
+          // A write in progress returns here.
           if (path !== undefined && !isBusy) closeSync(fd);
           resolve();
         };
         const endInTime = (): void => {
-          // Not yet known whether a pipe takes these lines; a file of a disk that hangs would hold the end.
+          // Not yet known whether a pipe accepts these lines; a file of a disk that hangs would block the end.
           if (!isWriting || isFile) end();
           else
             whenWritten = () => {
@@ -118,7 +118,7 @@ export function openLineFile({ path, maxBytes, onDropped, onError }: LineFileOpt
   };
 }
 
-/** At least one line, as long as one waits. After a line that was cut it does not go on in the middle of it. */
+/** At least one line, as long as one is queued. After a cut line it does not continue in the middle of it. */
 function takeLines(waiting: string[], maxBytes: number, isCut: boolean): Buffer {
   let size = 0;
   let count = 0;
@@ -137,7 +137,8 @@ function openStandardOutput(): number {
   try {
     return openSync('/proc/self/fd/1', APPENDING);
   } catch {
-    // A socket, another user's pipe, a system without /proc. Node does the same when it opens its own stream, for all that share it.
+    // A socket, another user's pipe, a system without /proc. Node does the same when it opens its own stream, for all that share
+    // it.
     return process.stdout.fd;
   }
 }

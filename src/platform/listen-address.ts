@@ -16,7 +16,7 @@ export interface AddressSettings {
   readonly path?: string;
 }
 
-/** Faults of the host; those of a port are all others. */
+/** Faults of the host; all others are faults of a port. */
 const HOST_FAULTS: ReadonlySet<unknown> = new Set(['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN']);
 
 /** An address that cannot be listened on: `cannot listen on 0.0.0.0:8081 (GRPC_PORT): address already in use`. */
@@ -41,7 +41,7 @@ export class ListenError extends Error {
   }
 }
 
-/** Listens; an address that cannot be had is an error that names its setting. */
+/** Listens; an unavailable address is an error that names its setting. */
 export async function listenAt<A>(
   listener: { listen(): Promise<A> },
   settings: AddressSettings,

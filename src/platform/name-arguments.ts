@@ -1,14 +1,14 @@
-const MOST_NAMED = 20;
+const MAX_NAMED = 20;
 
 /** `-config`, `--redis-url=redis://…`: the name of a flag. */
 const FLAG = /^(--?[A-Za-z][A-Za-z_.-]{0,40})(?:=|$)/;
 
-/** A path or a word that is typed as a command: no secret. */
+/** A path or a word that is typed as a command: not a secret. */
 const PLAIN = /^[a-z/.-]{1,40}$/;
 
 /**
- * Names arguments without anything that may be a secret: flags without their values, words that stand before any flag, and the places of
- * all others, such as values that stand by themselves.
+ * Names arguments without anything that may be a secret: flags without their values, words before any flag, and the positions of
+ * all others, such as separate values.
  */
 export function nameArguments(words: readonly string[]): string {
   const named: string[] = [];
@@ -20,7 +20,7 @@ export function nameArguments(words: readonly string[]): string {
     else if (!isAfterFlag && PLAIN.test(word)) named.push(word);
     else named.push(`argument ${String(index + 1)} (not shown)`);
   }
-  const more = named.length - MOST_NAMED;
-  const shown = named.slice(0, MOST_NAMED).join(', ');
+  const more = named.length - MAX_NAMED;
+  const shown = named.slice(0, MAX_NAMED).join(', ');
   return more > 0 ? `${shown} and ${String(more)} more` : shown;
 }

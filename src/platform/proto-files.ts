@@ -11,8 +11,8 @@ import { folderWith } from './package-root';
 export const RATE_LIMIT_PROTO = 'envoy/service/ratelimit/v3/rls.proto';
 
 /**
- * Reads .proto files (paths inside `proto/`). Messages come as camelCase objects, enums as names, 64-bit
- * numbers and bytes as text, absent fields absent: the shape of proto3 JSON.
+ * Reads .proto files (paths inside `proto/`). Messages come as camelCase objects, enums as names, 64-bit numbers and bytes as
+ * strings, absent fields absent: the shape of proto3 JSON.
  */
 export function loadProtos(files: readonly string[]): PackageDefinition {
   return loadSync([...files], {

@@ -3,7 +3,7 @@ import { BlockList, isIP, isIPv4 } from 'node:net';
 /** A proxy or a network of proxies: `10.0.0.0/8`, `192.0.2.1`, `fd00::/8`. */
 export interface Network {
   readonly address: string;
-  /** Undefined: this address alone. */
+  /** Undefined: only this address. */
   readonly prefix: number | undefined;
 }
 
@@ -21,10 +21,10 @@ export function parseNetwork(text: string): Network | undefined {
 
 const MAX_KNOWN = 256;
 
-/** Who is a trusted proxy, and what these say of the client. */
+/** The trusted proxies, and the client's address that they report. */
 export class ProxyHops {
   readonly #trusted = new BlockList();
-  /** What was asked lately: peers are few, and to look one up takes as long as the rest of a call. */
+  /** Recent lookups: peers are few, and looking one up takes as long as the rest of a call. */
   readonly #known = new Map<string, boolean>();
 
   constructor(trusted: readonly Network[]) {
@@ -39,7 +39,7 @@ export class ProxyHops {
   isTrusted(address: string): boolean {
     const known = this.#known.get(address);
     if (known !== undefined) return known;
-    // Clients choose most addresses that are met: none of theirs may stay for long.
+    // Clients choose most addresses here: none of theirs may stay for long.
     if (this.#known.size >= MAX_KNOWN) this.#known.clear();
     const isOne = this.#lookUp(address);
     this.#known.set(address, isOne);
@@ -52,8 +52,8 @@ export class ProxyHops {
   }
 
   /**
-   * The last hop that no trusted proxy wrote: X-Forwarded-For is believed from the right, from a trusted peer, as far as trusted
-   * proxies wrote it. They write addresses only, so that anything else ends the belief.
+   * The last hop that no trusted proxy wrote: X-Forwarded-For is trusted from the right, from a trusted peer, as far as trusted
+   * proxies wrote it. They write only addresses, so that anything else ends the trust.
    * @param forwardedFor the values of the header, in their order
    */
   clientOf(peer: string, forwardedFor: readonly string[]): string {
@@ -69,7 +69,7 @@ export class ProxyHops {
   }
 }
 
-/** Looks at no more hops than are asked for: a client may have written a thousand. */
+/** Reads no more hops than the caller takes: a client may have written a thousand. */
 function* fromTheRight(values: readonly string[]): Generator<string, void> {
   for (let at = values.length - 1; at >= 0; at -= 1) {
     const value = values[at] as string;
@@ -83,13 +83,13 @@ function* fromTheRight(values: readonly string[]): Generator<string, void> {
   }
 }
 
-/** `192.0.2.1:4711` and `[2001:db8::1]:4711`, as some proxies write them, as the address alone. */
+/** `192.0.2.1:4711` and `[2001:db8::1]:4711`, as some proxies write them, without the port. */
 export function withoutPort(written: string): string {
   const [, bracketed, plain] = /^(?:\[(.+)\](?::\d+)?|([\d.]+):\d+)$/.exec(written) ?? [];
   return bracketed ?? plain ?? written;
 }
 
-/** An IPv4 address that came over an IPv6 socket (`::ffff:192.0.2.1`) as what it is; no zone. */
+/** An IPv4 address from an IPv6 socket (`::ffff:192.0.2.1`) without the mapping; no zone. */
 export function withoutMapping(address: string): string {
   if (!address.includes(':')) return address;
   const [plain = ''] = address.split('%');

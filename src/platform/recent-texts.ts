@@ -1,10 +1,10 @@
-/** Remembers texts by text in two generations: what was asked for lately stays, the rest goes at once. */
+/** A cache of strings by string in two generations: recently used ones stay, the rest is dropped at once. */
 export class RecentTexts {
   readonly #half: number;
   #young = new Map<string, string>();
   #old = new Map<string, string>();
 
-  /** `capacity`: most texts that are kept. */
+  /** `capacity`: maximal number of strings. */
   constructor(capacity: number) {
     this.#half = Math.floor(capacity / 2);
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 /**
  * The service imports this file before all others: rxjs comes as 223 files, which take 60 ms to load, and as one, which takes
- * seven. Without that one the others are loaded.
+ * seven. Without the single file the others are loaded.
  */
 const inFiles = require.resolve('rxjs');
 const inOne = join(inFiles, '../../bundles/rxjs.umd.js');

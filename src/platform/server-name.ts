@@ -1,16 +1,16 @@
 import { isIP } from 'node:net';
 
 /**
- * The TLS option that names the wanted host (SNI), so that several servers can share one address. Node sends none by
- * itself, and an IP address must not be sent.
+ * The TLS option for the requested host (SNI), so that several servers can share one address. Node sends none by itself, and an IP
+ * address must not be sent.
  */
 export function serverNameOf(host: string): { readonly servername?: string } {
   return isIP(host) === 0 ? { servername: host } : {};
 }
 
 /**
- * Keeps Node from printing DEP0123, the warning that a TLS connection was asked to name an IP address: gRPC's library
- * does so for every target that is one, and there is nothing an operator could do. Other warnings are printed as ever.
+ * Suppresses DEP0123, Node's warning about a TLS connection to an IP address as server name: gRPC's library causes it for every
+ * such target, and an operator can do nothing about it. Other warnings are still printed.
  */
 export function hushServerNameWarning(process: NodeJS.Process): void {
   const printers = process.listeners('warning');

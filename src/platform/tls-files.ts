@@ -7,11 +7,11 @@ import { toReason } from './errors';
 export interface TlsFiles {
   readonly certFile: string | undefined;
   readonly keyFile: string | undefined;
-  /** Undefined: the authorities that Node trusts. */
+  /** Undefined: Node's own authorities. */
   readonly caFile: string | undefined;
 }
 
-/** The files of a client that may take a certificate without the server's name. */
+/** The files of a client that may accept a certificate without the server's name. */
 export interface ClientTlsFiles extends TlsFiles {
   readonly skipHostnameVerification: boolean;
 }
@@ -23,7 +23,7 @@ export async function readTlsOptions(tls: ClientTlsFiles): Promise<ConnectionOpt
   return toOptions(tls, { ca, cert, key });
 }
 
-/** The same at once. Throws. */
+/** Reads them synchronously. Throws. */
 export function readTlsOptionsNow(tls: ClientTlsFiles): ConnectionOptions {
   const [ca, cert, key] = [tls.caFile, tls.certFile, tls.keyFile].map((file) => readPemNow(file));
   return toOptions(tls, { ca, cert, key });
@@ -56,7 +56,7 @@ export async function readPem<F extends string | undefined>(
   }
 }
 
-/** The same at once. Throws. */
+/** Reads it synchronously. Throws. */
 export function readPemNow<F extends string | undefined>(file: F, setting?: string): Pem<F> {
   if (file === undefined) return undefined as Pem<F>;
   try {

@@ -9,16 +9,16 @@ export interface TokenFileDeps {
   readonly logger: Pick<Logger, 'info' | 'warn'>;
 }
 
-/** How old what was read may be. */
+/** Maximal age of the token in milliseconds. */
 const FRESH_MS = 1_000;
 
 /** The longest token, in bytes. */
 const MAX_BYTES = 4_096;
 
 /**
- * Checks Authorization headers against the token in a file: `Bearer` with it, or `Basic` with it as the password. The file
- * is read again with a call, at most once a second; while it cannot be read the last valid token stays in use. Throws when the
- * first one cannot be read.
+ * Checks Authorization headers against the token in a file: `Bearer` with it, or `Basic` with it as the password. The file is read
+ * again with a call, at most once a second; while it cannot be read the last valid token stays in use. Throws when it cannot be
+ * read at first.
  */
 export function createTokenCheck(
   file: string,

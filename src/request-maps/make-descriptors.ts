@@ -4,14 +4,14 @@ import type { Condition, MapDescriptor, RequestFacts, ValueSource } from './requ
 import { isIP } from 'node:net';
 import { withoutPort } from '../platform/proxy-hops';
 
-/** A value is longer than patterns are run over, so that it is not known whether it matches. */
+/** A value is longer than patterns are applied to, so that it is unknown whether it matches. */
 export const TOO_LONG = 'too long';
 
-/** Most bytes of a value over which a pattern of a check is run: some take microseconds for each byte. */
+/** Maximal bytes of a value for a pattern of a check: some take microseconds per byte. */
 export const MAX_PATTERN_BYTES = 2_048;
 
 /**
- * What a request asks about. A descriptor drops out when its condition does not hold, or when one of its entries has no value.
+ * The descriptors of a request. A descriptor drops out when its condition is false, or when one of its entries has no value.
  * @param hits of each descriptor; undefined: those of the request
  */
 export function makeDescriptors(
@@ -22,7 +22,7 @@ export function makeDescriptors(
   return make(descriptors, facts, hits, Infinity) as readonly RequestDescriptor[];
 }
 
-/** The same of whatever clients write; `TOO_LONG` where a pattern would have to be run over more than `MAX_PATTERN_BYTES`. */
+/** As above, for arbitrary input of clients; `TOO_LONG` where a pattern would be applied to more than `MAX_PATTERN_BYTES`. */
 export function makeDescriptorsOfClient(
   descriptors: readonly MapDescriptor[],
   facts: RequestFacts,
@@ -78,10 +78,10 @@ function doesHold(
   return isPattern && isLonger(value, maxBytes) ? TOO_LONG : holds(value);
 }
 
-/** Most bytes of a character in UTF-8, for each of its units in a string. */
+/** Maximal bytes in UTF-8 per code unit of a string. */
 const MAX_UNIT_BYTES = 3;
 
-/** Looks no further than the length of the text where that says it. */
+/** Compares only the length of the string where that decides. */
 export function isLonger(text: string, maxBytes: number): boolean {
   return text.length * MAX_UNIT_BYTES > maxBytes && Buffer.byteLength(text) > maxBytes;
 }
@@ -105,7 +105,7 @@ function read(source: ValueSource, facts: RequestFacts): string | undefined {
   }
 }
 
-/** `10.1.2.3` under 24 bits is `10.1.2.0/24`, as Envoy writes it; a port after the address is taken off. */
+/** `10.1.2.3` under 24 bits is `10.1.2.0/24`, as Envoy writes it; a port after the address is removed. */
 export function maskAddress(written: string, v4: number, v6: number): string | undefined {
   const bare = withoutPort(written);
   const version = isIP(bare);

@@ -3,7 +3,7 @@ import { describe, quote, type LocatedMap } from '../fields/located';
 import type { Report } from '../fields/report';
 import { compilePattern, type Pattern } from '../platform/pattern';
 
-/** One map of a file of maps, in which a text that is read must be there. */
+/** One map of a map file, whose fields are required when they are read. */
 export class MapFields extends Fields {
   /** @param where completes "unknown key "x" …": `in an entry` */
   constructor(map: LocatedMap, where: string, known: readonly string[], report: Report) {

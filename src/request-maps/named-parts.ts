@@ -1,9 +1,9 @@
-/** The first cookie of a name, without quotes around its value; undefined when there is none, or an empty one. */
+/** The first cookie with a name, without quotes around its value; undefined when there is none, or an empty one. */
 export function cookieOf(header: string | undefined, name: string): string | undefined {
   return findPart(header, { name, separator: ';', read: unquoted });
 }
 
-/** The first parameter of a name in a query, decoded; undefined when there is none, or an empty one. */
+/** The first parameter with a name in a query, decoded; undefined when there is none, or an empty one. */
 export function parameterOf(query: string | undefined, name: string): string | undefined {
   return findPart(query, { name, separator: '&', read: decodeForm });
 }
@@ -14,7 +14,7 @@ interface PartWanted {
   readonly read: (written: string) => string;
 }
 
-/** Looks at `name=value` parts one by one: what clients write may have thousands of them. */
+/** Visits `name=value` parts one by one: a client may write thousands of them. */
 function findPart(
   text: string | undefined,
   { name, separator, read }: PartWanted,
@@ -48,7 +48,7 @@ function decodeForm(written: string): string {
 
 const CODES = /(?:%[0-9a-f]{2})+/gi;
 
-/** Percent codes as the bytes that they stand for, in UTF-8; broken codes stay, bytes that are not UTF-8 become U+FFFD. */
+/** Decodes percent codes to bytes, in UTF-8; broken codes stay, bytes that are not UTF-8 become U+FFFD. */
 export function decodePercent(text: string): string {
   if (!text.includes('%')) return text;
   return text.replace(CODES, (codes) => Buffer.from(codes.replaceAll('%', ''), 'hex').toString());

@@ -4,12 +4,12 @@ import { createExtract } from './extract';
 import type { MapFields } from './map-fields';
 import type { Condition, MapDescriptor, MapEntry, ValueSource } from './request-map';
 
-/** What requests of one origin have. Undefined: whatever a map asks for may be there. */
+/** The fields of requests from one origin. Undefined: any. */
 export interface KnownNames {
   readonly fields: readonly string[] | undefined;
   /** In lower case; cookies are in one of them. */
   readonly headers: readonly string[] | undefined;
-  /** Fields that come in lower case, so that conditions and patterns are read in any case; default: none. */
+  /** Fields that come in lower case, so that conditions and patterns ignore case; default: none. */
   readonly caseless?: readonly string[];
 }
 
@@ -17,7 +17,7 @@ const ENTRY = ['key', 'value', 'field', 'header', 'cookie', 'parameter', 'masked
 const SOURCES = ['value', 'field', 'header', 'cookie', 'parameter', 'masked_address'] as const;
 const IN_ENTRY = 'in an entry';
 
-/** The `descriptors` of a map (docs/simulate.md). Mistakes go to the report of the fields; what has one is left out. */
+/** The `descriptors` of a map (docs/simulate.md). Mistakes are added to the report of the fields; parts with one are omitted. */
 export function readMapDescriptors(map: MapFields, known: KnownNames): readonly MapDescriptor[] {
   return map
     .fieldsOfEach('descriptors', 'in a descriptor', ['when', 'entries'])

@@ -1,13 +1,13 @@
 import type { Extract } from './extract';
 
-/** Where an entry's value comes from, as the actions of Envoy's rate limit filter do it. */
+/** The source of an entry's value, as in the actions of Envoy's rate limit filter. */
 export type ValueSource =
   | { readonly kind: 'value'; readonly value: string }
   | { readonly kind: 'field'; readonly field: string }
   /** In lower case. */
   | { readonly kind: 'header'; readonly name: string }
   | { readonly kind: 'cookie'; readonly name: string }
-  /** Of the query. */
+  /** A parameter of the query. */
   | { readonly kind: 'parameter'; readonly name: string }
   | {
       readonly kind: 'masked_address';
@@ -25,7 +25,7 @@ export interface MapEntry {
 
 export interface Condition {
   readonly field: string;
-  /** `holds` runs a pattern. */
+  /** Whether `holds` applies a pattern. */
   readonly isPattern: boolean;
   readonly holds: (value: string) => boolean;
 }
@@ -35,7 +35,7 @@ export interface MapDescriptor {
   readonly entries: readonly MapEntry[];
 }
 
-/** The fields that a request has, wherever it is seen (docs/simulate.md has the table). */
+/** The fields of a request, from every origin (docs/simulate.md has the table). */
 export const REQUEST_FIELDS = [
   'method',
   'path',
@@ -47,7 +47,7 @@ export const REQUEST_FIELDS = [
 
 export type RequestField = (typeof REQUEST_FIELDS)[number];
 
-/** One request, as far as maps ask about it: a call, or a line of a log. Undefined: not known, or empty. */
+/** One request as maps see it: a call, or a line of a log. Undefined: unknown, or empty. */
 export interface RequestFacts {
   field(name: string): string | undefined;
   /** The name is in lower case. */

@@ -1,30 +1,30 @@
-/** What a request asks for, as a proxy or a request line says it. */
+/** The URI of a request, from a proxy or a request line. */
 export interface RequestUri {
   /** Without the query, as proxies compare it; see `PathStyle`. */
   readonly path: string;
-  /** What follows the first `?`, as it is written; undefined when there is none. */
+  /** The text after the first `?`, unchanged; undefined when there is none. */
   readonly query: string | undefined;
-  /** Of an absolute URI. */
+  /** For an absolute URI. */
   readonly scheme: string | undefined;
   readonly host: string | undefined;
 }
 
 /**
- * How paths are compared, always with percent codes decoded, slashes merged, `.` and `..` resolved: otherwise `/login`,
- * `/%6cogin` and `/x/../login` would be one page with three counters. `exact`: as nginx and Traefik do. `caddy`: in any letter
- * case, and with a slash at the end only where one is written, so that `/LOGIN` and `/login/.` are `/login`.
+ * How paths are compared, always with percent codes decoded, slashes merged, `.` and `..` resolved: otherwise `/login`, `/%6cogin`
+ * and `/x/../login` would be one page with three counters. `exact`: as nginx and Traefik do. `caddy`: ignoring case, and with a
+ * trailing slash only where one is written, so that `/LOGIN` and `/login/.` are `/login`.
  */
 export type PathStyle = 'exact' | 'caddy';
 
 const ABSOLUTE = /^([a-z][a-z0-9+.-]*):\/\/([^/?#]*)/i;
 
-/** Takes any text. */
+/** Accepts any text. */
 export function parseRequestUri(text: string): RequestUri {
   const bytes = BEYOND_ASCII.test(text) ? Buffer.from(text).toString('latin1') : text;
   return parseUriBytes(bytes);
 }
 
-/** The same of a text with a character for each byte, as Node gives headers and URLs: codes and bytes make one character together. */
+/** As above, for a string with one character per byte, as Node gives headers and URLs: codes and bytes make one character together. */
 export function parseUriBytes(bytes: string): RequestUri {
   const [whole = '', scheme, authority] = ABSOLUTE.exec(bytes) ?? [];
   return {
@@ -37,8 +37,8 @@ export function parseUriBytes(bytes: string): RequestUri {
 const ORIGINAL = /^([a-z][a-z0-9+.-]*):\/\/([^/]*)(\/.*)$/is;
 
 /**
- * `<scheme>://<what a client wrote as Host><the request's own URI>`, as ingress-nginx writes it into X-Original-URL. nginx lets no
- * slash into a Host and nearly everything else, so the first slash is where the URI begins. Undefined where there is none.
+ * `<scheme>://<the client's Host><the request's own URI>`, as ingress-nginx writes it into X-Original-URL. nginx allows no slash in
+ * a Host and nearly everything else, so the URI begins at the first slash. Undefined where there is none.
  */
 export function parseOriginalUrl(bytes: string): RequestUri | undefined {
   const [, scheme = '', authority = '', target] = ORIGINAL.exec(bytes) ?? [];
@@ -50,7 +50,7 @@ export function parseOriginalUrl(bytes: string): RequestUri | undefined {
   };
 }
 
-/** The path and the query that a request line has, as bytes. Undefined where it is none that a proxy passes on. */
+/** The path and the query of a request line, as bytes. Undefined where it is not one that a proxy forwards. */
 export function parseForwardedUri(bytes: string, style: PathStyle): RequestUri | undefined {
   if (!/^[/?]/.test(bytes) && bytes !== '*') return undefined;
   return { ...parseTarget(bytes, style), scheme: undefined, host: undefined };
@@ -68,8 +68,8 @@ function parseTarget(bytes: string, style: PathStyle): Pick<RequestUri, 'path' |
 }
 
 /**
- * As nginx reads a Host, so that clients cannot write the same host in other ways: in lower case, without what follows a colon and
- * without a dot at the end.
+ * Normalizes a Host as nginx does, so that clients cannot write the same host in other ways: in lower case, without a colon and
+ * what follows it and without a dot at the end.
  */
 export function normalizeHost(authority: string): string {
   const [name = ''] = /^(?:\[[^\]]*\]?|[^:]*)/.exec(authority) ?? [];
@@ -87,14 +87,14 @@ function normalizePath(bytes: string, style: PathStyle): string {
 
 const CODES = /(?:%[0-9a-f]{2})+/gi;
 
-/** Percent codes as the bytes that they stand for; broken ones stay. */
+/** Decodes percent codes to bytes; broken ones stay. */
 function decodeCodes(bytes: string): string {
   return bytes.replace(CODES, (codes) =>
     Buffer.from(codes.replaceAll('%', ''), 'hex').toString('latin1'),
   );
 }
 
-/** @param directory what a path ends with that keeps a slash at its end */
+/** @param directory the end of a path that keeps a slash at its end */
 function resolved(path: string, directory: RegExp): string {
   const kept: string[] = [];
   for (const segment of path.split('/')) {
@@ -104,7 +104,7 @@ function resolved(path: string, directory: RegExp): string {
   return `/${kept.join('/')}${kept.length > 0 && directory.test(path) ? '/' : ''}`;
 }
 
-/** Letter by letter, as Go does it: by itself a text knows a sigma at the end of a word, and two letters for one. */
+/** Letter by letter, as in Go: a whole string has special cases, a sigma at the end of a word, and two letters for one. */
 function toLower(text: string): string {
   if (!BEYOND_ASCII.test(text)) return text.toLowerCase();
   return Array.from(text, (letter) => (letter === '\u0130' ? 'i' : letter.toLowerCase())).join('');

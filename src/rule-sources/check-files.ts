@@ -13,7 +13,7 @@ import { inSlices } from './loader/rule-loader';
 import { digestFiles } from './rules-digest';
 import { readRuleFile } from './yaml/locate';
 
-/** Maps are read on the thread that decides: a hundredth of a second for so many bytes. */
+/** Maps are read on the deciding thread: this size takes a hundredth of a second. */
 const MAX_BYTES = 131_072;
 const POLL_MS = 5_000;
 const SETTLE = { quietMs: 75, maxMs: 1_000 };
@@ -52,13 +52,16 @@ export function followCheckFiles(
   return followDirectory(
     {
       ...placeOf(path),
-      ...{ maxBytes: MAX_BYTES, pollMs: POLL_MS, settle: SETTLE, loadTimeoutMs: LOAD_TIMEOUT_MS },
+      maxBytes: MAX_BYTES,
+      pollMs: POLL_MS,
+      settle: SETTLE,
+      loadTimeoutMs: LOAD_TIMEOUT_MS,
     },
     { load, clock, warn },
   );
 }
 
-/** The same once, for the checker. Never rejects: what cannot be read is a problem. */
+/** Reads them once, for the checker. Never rejects: an unreadable file is a problem. */
 export async function readCheckFiles(
   path: string,
   bounds: RequestBounds,
@@ -68,7 +71,7 @@ export async function readCheckFiles(
   return { set, problems: [...found.problems, ...problems] };
 }
 
-/** Reads checks; without a mistake all of them. */
+/** Parses checks; they are returned only if there is no mistake. */
 export function parseCheckFiles(
   from: CheckSources,
   bounds: RequestBounds,

@@ -21,7 +21,7 @@ export interface DirectorySourceDeps<R> {
   readonly clock: Clock;
   /** Called when the system cannot watch a directory; for the log. */
   readonly warn: (message: string) => void;
-  /** Parses off the main thread; a thread with the built script unless given. */
+  /** Parses off the main thread; default: a thread with the built script. */
   readonly parse?: ParseRules;
 }
 

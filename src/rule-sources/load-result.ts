@@ -1,6 +1,6 @@
 import type { RuleProblem, Unlisted } from '../fields/problem';
 
-/** What one load of a source of rules came to. A load that is not ok changes nothing. */
+/** The result of one load from a source of rules. A load that is not ok changes nothing. */
 export type LoadResult<R> = LoadedRules<R> | FailedLoad;
 
 export interface LoadedRules<R> {
@@ -9,9 +9,9 @@ export interface LoadedRules<R> {
   readonly domainCount: number;
   /** Descriptor entries, with or without a limit. */
   readonly ruleCount: number;
-  /** `sha256:` and 64 digits: of contents and relative names, equal where instances have the same rules. */
+  /** `sha256:` and 64 digits: a hash of contents and relative names, equal where instances have the same rules. */
   readonly digest: string;
-  /** As the management server names it. */
+  /** The management server's name for it. */
   readonly version?: string;
   /** Warnings only, the first hundred. */
   readonly problems: readonly RuleProblem[];
@@ -21,7 +21,7 @@ export interface LoadedRules<R> {
 
 export interface FailedLoad {
   readonly ok: false;
-  /** As the management server names it. */
+  /** The management server's name for it. */
   readonly version?: string;
   /** The first hundred errors and warnings; at least one error. */
   readonly problems: readonly RuleProblem[];
@@ -29,10 +29,10 @@ export interface FailedLoad {
   readonly durationMs: number;
 }
 
-/** Class of the warning about a file that has no name of a rule file; the checker calls it a mistake. */
+/** Class of the warning about a file without the name of a rule file; for the checker it is a mistake. */
 export const NOT_READ = 'not-read';
 
-/** Where the checker reads rules from. */
+/** The checker's input. */
 export type RuleInput =
   | { readonly kind: 'directory'; readonly path: string }
   | { readonly kind: 'file'; readonly path: string }
@@ -50,17 +50,17 @@ export function hasRead({ ok, problems }: LoadResult<unknown>): boolean {
   return ok || !problems.some((problem) => UNREAD.has(problem.class));
 }
 
-/** A rule file as it lies on the disk. */
+/** A rule file from the disk. */
 export interface RuleFile {
   /** Its name, without the directory. */
   readonly file: string;
   readonly bytes: Uint8Array;
 }
 
-/** Everything that was found in a directory of rules. */
+/** The content of a directory of rules. */
 export interface RuleFiles {
   readonly files: readonly RuleFile[];
-  /** What finding and reading them already showed. */
+  /** Problems of finding and reading them. */
   readonly problems: readonly RuleProblem[];
   /** It is a single file. Default: false. */
   readonly isFile?: boolean;

@@ -8,7 +8,7 @@ import type { RuleFiles, RuleInput } from './load-result';
 
 const MAX_BYTES = 16 * 1_024 * 1_024;
 
-/** Reads what a command line names, 16 MiB at most. Never rejects: what cannot be read is a problem. */
+/** Reads the input of a command, at most 16 MiB. Never rejects: unreadable input is a problem. */
 export async function readSource(source: RuleInput, input: Readable): Promise<RuleFiles> {
   if (source.kind === 'directory') {
     const none = { subdirectory: '', appDirectory: '', ignoreDotFiles: false };

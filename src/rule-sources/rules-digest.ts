@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { RuleFile } from './load-result';
 
-/** Bytes that are hashed in one go: a fraction of a millisecond. */
+/** Bytes hashed per slice: a fraction of a millisecond. */
 const SLICE = 262_144;
 
 /** A digest of rules, computed in slices: `sha256:` and 64 hexadecimal digits. */
 export type DigestRules = (files: readonly RuleFile[]) => Generator<void, string>;
 
-/** Of contents and relative names alone, so that instances with the same files say the same. */
+/** Covers only contents and relative names, so that instances with the same files agree. */
 export function* digestFiles(files: readonly RuleFile[]): Generator<void, string> {
   const sha = createHash('sha256');
   for (const { file, bytes } of files.toSorted((a, b) => (a.file < b.file ? -1 : 1))) {

@@ -33,7 +33,7 @@ export interface XdsSourceOptions extends XdsServerOptions, ParseOptions {
   };
 }
 
-/** What happens to the stream, for a log. */
+/** The stream's events, for a log. */
 export type StreamEvent =
   | { readonly kind: 'connected' }
   | { readonly kind: 'lost'; readonly reason: string; readonly nextAttemptMs: number };
@@ -44,23 +44,22 @@ export interface XdsSourceDeps<R> {
   readonly clock: Clock;
   readonly random: Random;
   readonly onStream: (event: StreamEvent) => void;
-  /** Parses off the main thread; a thread with the built script unless given. */
+  /** Parses off the main thread; default: a thread with the built script. */
   readonly parse?: ParseRules;
 }
 
-/** How much longer each wait is than the one before. */
+/** Growth of the wait from one attempt to the next. */
 const GROWTH = 1.5;
 
-/** Waits before the NACK of something refused before: a tenth of those between connections. */
+/** The wait before the NACK of something refused before: a tenth of that between connections. */
 const NACK_SHARE = 0.1;
 
 /** Below this many bytes parsing takes about a millisecond, less than starting a thread. */
 const SMALL_BYTES = 4_096;
 
 /**
- * Rules from a management server, by the aggregated discovery service of xDS (docs/xds.md): a load for each state that the server
- * sent and that was looked at. Connects on subscribe; never errors and never completes; unsubscribing closes the connection and
- * ends a load.
+ * Rules from a management server, by the aggregated discovery service of xDS (docs/xds.md): a load for each state of the server
+ * that was checked. Connects on subscribe; never errors and never completes; unsubscribing closes the connection and ends a load.
  */
 export function createXdsSource<R>(options: XdsSourceOptions, deps: XdsSourceDeps<R>) {
   const load = createLoadState(options, deps);
@@ -131,7 +130,7 @@ function createLoadState<R>(
   return async (message, signal) => {
     // Receiving it took its part of this turn of the event loop; starting a thread takes milliseconds.
     await setImmediate();
-    // A thread takes its bytes away; the message may lie in memory that others use too.
+    // A thread detaches its bytes; the message may share memory with others.
     const bytes = new Uint8Array(message);
     return load({ files: [{ file: '', bytes }], problems: [] }, signal);
   };
@@ -144,7 +143,7 @@ function toNode({ nodeId, nodeMetadata }: XdsSourceOptions): Node {
   return { id: nodeId, metadata: { fields: Object.fromEntries(fields) } };
 }
 
-/** Of resources alone, in any order: versions and nonces of their messages differ from client to client. */
+/** Covers only resources, in any order: versions and nonces of their messages differ from client to client. */
 function* digestResources(files: readonly RuleFile[]): Generator<void, string> {
   const digests: string[] = [];
   for (const { bytes } of files) {

@@ -4,7 +4,7 @@ import type { TableReading } from '../platform/env-table/read-table';
 import { boolean, oneOf, path, word } from '../platform/env-table/scalars';
 import { setting } from './setting';
 
-/** The operator API on the debug port, and who may use it. */
+/** The operator API on the debug port, and its callers. */
 export const adminTable = {
   api: setting('ADMIN_API', oneOf('off', 'read', 'write'), {
     default: 'read',
@@ -23,7 +23,7 @@ export const adminTable = {
   }),
 };
 
-/** Without a token, counters may be changed from this machine alone. */
+/** Without a token, counters may be changed only from this machine. */
 export function toAdmin(reading: TableReading<typeof adminTable>, debugHost: string) {
   const { api, tokenFile, protectAll, hosts = [] } = reading.values;
   if (api === 'write' && tokenFile === undefined && !isLoopback(debugHost)) {

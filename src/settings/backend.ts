@@ -48,7 +48,7 @@ function checkAddress(kind: Backend, { backend, store, memstore }: BackendReadin
     );
 }
 
-/** The kind of store in use: the one asked for, else the first with an address, else memory (behaviour.md §1.3). */
+/** The kind of store in use: as configured, else the first with an address, else memory (behaviour.md §1.3). */
 export function chooseBackend(readings: BackendReadings): Backend {
   const { backend, store, memstore } = readings;
   const { type } = backend.values;

@@ -3,7 +3,7 @@ import { wholeNumber, word } from '../platform/env-table/scalars';
 import type { Values } from '../platform/env-table/setting';
 import { setting } from './setting';
 
-/** What one request, one client and all clients together may cost. */
+/** Bounds on the cost of one request, one client and all clients together. */
 export const boundsTable = {
   maxDescriptors: setting('MAX_DESCRIPTORS', wholeNumber(1, 100_000), {
     default: '256',

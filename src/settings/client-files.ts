@@ -19,7 +19,7 @@ export function toTlsFiles(reading: TableReading<TlsTable>): TlsFiles {
 
 /** A file that connections to a server need. */
 export interface ClientFile {
-  /** As the operator wrote it, with its value. */
+  /** The setting with its value, as the operator wrote it. */
   readonly setting: string;
   readonly file: string;
   readonly holds: 'pem' | 'credentials';
@@ -29,7 +29,7 @@ type FileKeys<T extends Table> = {
   readonly [K in keyof T]: T[K] extends Setting<string | undefined> ? K : never;
 }[keyof T];
 
-/** Those of these settings that are set. */
+/** The files of these settings that are set. */
 export function clientFiles<T extends Table>(
   reading: TableReading<T>,
   keys: readonly FileKeys<T>[],

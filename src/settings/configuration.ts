@@ -49,8 +49,8 @@ export function readsBeside({
 }
 
 /**
- * Warns where envoyproxy/ratelimit reads no rules and allows every request: limits begin to hold when this service replaces it. Who does
- * not say where rules are has no deployment to replace.
+ * Warns where envoyproxy/ratelimit reads no rules and allows every request: limits take effect when this service replaces it. An
+ * operator who configures no rules has no deployment to replace.
  */
 export function warnOfUnreadThere(reading: Configuration): void {
   const { values } = reading;

@@ -4,7 +4,7 @@ import { configurationTable } from './configuration';
 import { memstoreTable } from './memstore';
 import { kvstoreTable } from './store';
 
-/** The settings that say where rules and counters are: who sets one of them deploys by the environment. */
+/** The settings for the location of rules and counters: whoever sets one of them deploys by the environment. */
 const PLACES = [
   configurationTable.runtimeRoot,
   configurationTable.type,

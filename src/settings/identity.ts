@@ -83,7 +83,7 @@ export const identityTable = {
   }),
 };
 
-/** @param redisExpected what the settings of the stores lack for Redis; undefined: nothing. */
+/** @param redisExpected the missing settings of the stores for Redis; undefined: none. */
 export function toIdentity(
   reading: TableReading<typeof identityTable>,
   redisExpected: string | undefined,

@@ -42,7 +42,7 @@ function toNodes(values: MemstoreReading['values']) {
   return { kind: 'srv', record: values.srv, refreshMs: values.srvRefreshMs } as const;
 }
 
-/** What must hold whichever backend is in use. */
+/** Constraints that apply with any backend. */
 export function checkMemstore(reading: MemstoreReading): void {
   if (!reading.isSet('nodes') || !reading.isSet('srv')) return;
   reading.diagnostics.problems.push(

@@ -2,7 +2,7 @@ import { nearestName } from '../fields/nearest-name';
 import { type Environment, isServiceLink } from '../platform/env-table/read-table';
 import { SUBJECTS } from './tables';
 
-/** A variable whose name is nearly that of a setting. */
+/** A variable whose name resembles that of a setting. */
 export interface Misspelt {
   readonly name: string;
   readonly meant: string;
@@ -12,20 +12,20 @@ const NAMES: readonly string[] = SUBJECTS.flatMap(({ settings }) =>
   settings.flatMap(({ name, aliases = [] }) => [name, ...aliases]),
 ).filter((name) => !name.includes('<'));
 
-/** Set by deployments of today and read by no program, the reference included. */
+/** Set by today's deployments and read by no program, not even the reference. */
 const IGNORED = 'GRPC_SERVER_TLS_CA_CERT';
 
 const KNOWN = new Set([...NAMES, IGNORED]);
 
-/** First words of our names; `HOST` and `PORT` stand alone: no other name begins with them. */
+/** First words of our names; `HOST` and `PORT` are whole names: no other name begins with them. */
 const PREFIXES = new Set(
   NAMES.filter((name) => name.includes('_')).map((name) => name.slice(0, name.indexOf('_') + 1)),
 );
 
-/** Names that Kubernetes makes for a Service: `REDIS_SERVICE_HOST`, `REDIS_PORT_6379_TCP_ADDR`. */
+/** Names that Kubernetes derives from a Service: `REDIS_SERVICE_HOST`, `REDIS_PORT_6379_TCP_ADDR`. */
 const SERVICE_NAME = /_SERVICE_(?:HOST|PORT(?:_.+)?)$|_PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_.+)?)?$/;
 
-/** Names that the README of the reference has for what its code reads under others, with what they mean. */
+/** Names in the reference's README for settings that its code reads under other names, with those. */
 const OF_THE_README: readonly (readonly [RegExp, string])[] = [
   [/^DOG_STATSD_MOGRIFIERS$/, 'USE_DOG_STATSD_MOGRIFIERS'],
   [/^DOG_STATSD_MOGRIFIERS_(.+_(?:PATTERN|NAME|TAGS))$/, 'DOG_STATSD_MOGRIFIER_$1'],
@@ -43,8 +43,8 @@ export function misspeltText({ name, meant }: Misspelt): string {
 }
 
 /**
- * Variables under one of our prefixes whose name is within two letters of a setting and is none. Names that
- * Kubernetes makes for Services do not count.
+ * Variables with one of our prefixes whose name is within two letters of a setting without being one. Names that Kubernetes derives
+ * from Services do not count.
  */
 export function findMisspelt(env: Environment): readonly Misspelt[] {
   const found: Misspelt[] = [];

@@ -40,7 +40,7 @@ function readPattern(reading: MogrifierReading): Pattern | undefined {
   }
 }
 
-/** What gives a metric another name and tags. */
+/** Reads one mogrifier, which gives a metric another name and tags. */
 function readMogrifier(name: string, env: Environment, listedIn: string, diagnostics: Diagnostics) {
   const reading = readTable(mogrifierTable(name), env, diagnostics);
   for (const key of ['pattern', 'metricName'] as const) {
@@ -54,7 +54,7 @@ function readMogrifier(name: string, env: Environment, listedIn: string, diagnos
   return pattern && metricName !== undefined ? { name, pattern, metricName, tags } : undefined;
 }
 
-/** The mogrifiers in the order of the list; names count in upper case, as they stand in the environment. */
+/** The mogrifiers in the order of the list; names are in upper case, as in the environment. */
 export function readMogrifiers(
   names: readonly string[],
   listedIn: string,

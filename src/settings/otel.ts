@@ -10,11 +10,11 @@ import {
 import type { Description, Parser } from '../platform/env-table/setting';
 import { setting } from './setting';
 
-/** The longest that a timer of Node can run. */
+/** The maximum of a timer of Node. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 const milliseconds = wholeNumber(1, MAX_TIMER_MS);
 
-/** What the standard lets be said for all that is exported, and again for traces alone. */
+/** Settings that the standard has for all exports, and again for traces only. */
 function otlpTable(prefix: 'OTEL_EXPORTER_OTLP' | 'OTEL_EXPORTER_OTLP_TRACES') {
   function entry<T>(name: string, parser: Parser<T>, description: Description) {
     const doc = prefix.endsWith('TRACES') ? `the same for traces alone` : description.doc;
@@ -60,7 +60,7 @@ function otlpTable(prefix: 'OTEL_EXPORTER_OTLP' | 'OTEL_EXPORTER_OTLP_TRACES') {
 export const otlpForAll = otlpTable('OTEL_EXPORTER_OTLP');
 export const otlpForTraces = otlpTable('OTEL_EXPORTER_OTLP_TRACES');
 
-/** The standard settings of OpenTelemetry that mean something here; read only where tracing is on. */
+/** The standard settings of OpenTelemetry that this service uses; read only where tracing is on. */
 export const otelTable = {
   disabled: setting('OTEL_SDK_DISABLED', booleanInAnyCase, {
     default: 'false',

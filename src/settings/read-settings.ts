@@ -8,9 +8,9 @@ export type SettingsResult =
   | { readonly ok: false; readonly problems: readonly string[] };
 
 /**
- * The settings in an environment, or every problem of it at once: one line each that names the setting,
- * its value (never a secret) and what was expected; names that may be misspelt stand first, since a problem may be theirs.
- * Warnings are for the log of the start.
+ * The settings of an environment, or all of its problems at once: one line each that names the setting, its value (never a secret)
+ * and what was expected; names that may be misspelt come first, since they may cause other problems. Warnings are for the log of
+ * the start.
  */
 export function readSettings(env: Environment): SettingsResult {
   const diagnostics: Diagnostics = { problems: [], warnings: [] };

@@ -35,7 +35,7 @@ function filesOf(
   ];
 }
 
-/** Whether limits per second have a store of their own; a split without both addresses is a problem. */
+/** Whether per-second limits have a store of their own; a split without both addresses is a problem. */
 function isSplit(kind: Backend, readings: StoreReadings): boolean {
   const { backend, perSecondSwitch, store, perSecond } = readings;
   const isAnotherBackend = kind !== 'kvstore' && backend.isSet('type');
@@ -82,7 +82,7 @@ function checkForgottenAddress(
   }
 }
 
-/** What is missing for Redis, in the operator's names; undefined: nothing. */
+/** What is missing for Redis, by the operator's names; undefined: nothing. */
 function missingForRedis(kind: Backend, { backend, store }: StoreReadings): string | undefined {
   if (kind === 'kvstore') return undefined;
   const missing = [
@@ -92,7 +92,7 @@ function missingForRedis(kind: Backend, { backend, store }: StoreReadings): stri
   return missing.join(' and ');
 }
 
-/** Everything about where counters live. */
+/** All settings of the counter stores. */
 export function readStores(read: Read, misspelt: readonly Misspelt[]) {
   const readings = readAll(read);
   const { backend, memory, store, shared, perSecond, memstore } = readings;
@@ -104,7 +104,7 @@ export function readStores(read: Read, misspelt: readonly Misspelt[]) {
   const second = toStore(perSecond, shared);
   const { failureMode, failureReplicas } = shared.values;
   const used = {
-    // Each is defined for its backend, and only there.
+    // Each is defined only for its backend.
     store: kind === 'kvstore' ? main : undefined,
     perSecondStore: isSplit(kind, readings) ? second : undefined,
     memstore: kind === 'memstore' ? toMemstore(memstore) : undefined,

@@ -43,7 +43,7 @@ export const responseHeadersTable = {
 
 export type ResponseHeaderSettings = Values<typeof responseHeadersTable>;
 
-/** A name that would stand twice in one answer is a problem. Equal names among the three of today are as they ever were. */
+/** A name that would occur twice in one answer is a problem. Equal names among the three of the reference stay allowed. */
 export function toResponseHeaders(
   reading: TableReading<typeof responseHeadersTable>,
 ): ResponseHeaderSettings {

@@ -27,7 +27,7 @@ export const grpcTable = {
     default: 'true',
     doc: 'false removes the reflection services, which grpcurl asks for descriptors',
   }),
-  // These two may be longer than a timer of Node can run (2^31 - 1).
+  // These two may exceed the maximum of a timer of Node (2^31 - 1 ms).
   maxConnectionAgeMs: setting('GRPC_MAX_CONNECTION_AGE', duration(), {
     default: '24h',
     doc: 'age (± 10 %) at which a gRPC connection is sent GOAWAY; 0 means never',
@@ -71,7 +71,7 @@ export const debugTable = {
 
 type GrpcTlsReading = TableReading<typeof grpcTlsTable>;
 
-/** Each of these is about TLS; without GRPC_SERVER_USE_TLS there is none. */
+/** Each of these concerns TLS, which is off without GRPC_SERVER_USE_TLS. */
 function warnOfUnusedTls(reading: GrpcTlsReading): void {
   const effects = {
     certFile: 'the port serves plain text',

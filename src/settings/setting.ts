@@ -8,7 +8,7 @@ import {
   type Table,
 } from '../platform/env-table/setting';
 
-/** First words of our names, and how existing deployments write them (behaviour.md §1.1). */
+/** First words of our names, and those in existing deployments (behaviour.md §1.1). */
 const FORMER_PREFIXES: readonly (readonly [string, string])[] = [
   ['KVSTORE', 'REDIS'],
   ['MEMSTORE', 'MEMCACHE'],
@@ -23,7 +23,7 @@ function formerNames(name: string): readonly string[] {
   return found === undefined ? [] : [found[1] + name.slice(found[0].length)];
 }
 
-/** A setting of this service: its aliases are those of the description, then the name of existing deployments. */
+/** A setting of this service: its aliases are those of the description, then the name in existing deployments. */
 export const setting: typeof plainSetting = <T>(
   name: string,
   parser: Parser<T>,
@@ -34,7 +34,7 @@ export const setting: typeof plainSetting = <T>(
     aliases: [...(description.aliases ?? []), ...formerNames(name)],
   }) as Setting<T>;
 
-/** Reads a table of settings from the environment; mistakes go to the diagnostics of the whole. */
+/** Reads a table of settings from the environment; mistakes are added to the diagnostics of all settings. */
 export type Read = <T extends Table>(table: T) => TableReading<T>;
 
 /** A duration that becomes a timer of Node, which holds less than 25 days; 0 is allowed. */

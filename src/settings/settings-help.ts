@@ -1,7 +1,7 @@
 import type { Setting } from '../platform/env-table/setting';
 import { SUBJECTS } from './tables';
 
-/** What both the help and the page say before the tables. */
+/** Introduction of the help and of the page. */
 export const HOW_TO_WRITE = [
   'Settings are environment variables. A name in brackets is the name that existing deployments use: ' +
     'it means the same setting. The service does not start when both are set to different values.',
@@ -22,13 +22,13 @@ export function defaultText(entry: Setting<unknown>): string {
   return entry.default === '' ? 'empty' : entry.default;
 }
 
-/** The line of doc with what an operator has to know besides. */
+/** The line of doc, with further facts for operators. */
 export function docText(entry: Setting<unknown>): string {
   if (entry.deprecated !== undefined) return `deprecated: ${entry.doc}`;
   return entry.secret === true ? `${entry.doc}; secret` : entry.doc;
 }
 
-/** What may be typed as the value, without what the introduction says of every boolean and duration. */
+/** The possible values, without the introduction's remarks on every boolean and duration. */
 export function valuesText({ parser }: Setting<unknown>): string {
   return parser.expected
     .replace(/^(?:one of|an?|the) /, '')
@@ -38,7 +38,7 @@ export function valuesText({ parser }: Setting<unknown>): string {
 }
 
 const WIDTH = 100;
-/** Where the values begin on the line of a name that is not too long. */
+/** The column of the values, after a name that is not too long. */
 const VALUES_COLUMN = 52;
 
 function wrap(text: string, indent: string): string {
@@ -75,10 +75,7 @@ const GROUPS = {
   identity: [['identity', 'SETTINGS']],
 } as const;
 
-/**
- * Every setting of a service with its names, values, default and meaning, the most needed first, for a terminal of 100
- * columns.
- */
+/** Every setting of a service with its names, values, default and meaning, the most needed first, for a terminal of 100 columns. */
 export function settingsHelp(service: keyof typeof GROUPS): string {
   const intro = HOW_TO_WRITE.map((paragraph) => wrap(paragraph, ''));
   const groups = GROUPS[service].flatMap(([need, heading]) => [

@@ -22,7 +22,7 @@ import { readTracing } from './tracing';
 import { toWorkers, workersTable } from './workers';
 import { toXds, xdsTable } from './xds';
 
-/** Everything from its tables; mistakes go to the diagnostics, and are replaced by defaults. */
+/** All settings from their tables; mistakes are added to the diagnostics, and replaced by defaults. */
 export function toSettings(read: Read, env: Environment, misspelt: readonly Misspelt[]) {
   const configurationReading = read(configurationTable);
   const configuration = configurationReading.values;
@@ -30,7 +30,7 @@ export function toSettings(read: Read, env: Environment, misspelt: readonly Miss
   const xds = toXds(xdsReading);
   const needsXdsFiles = configuration.type !== 'FILE' && xds.tls !== undefined;
   const { files, redisExpected, ...stores } = readStores(read, misspelt);
-  // The reference cannot count in memory: who does replaces none.
+  // The reference cannot count in memory: whoever does replaces none.
   if (stores.backend !== 'memory') warnOfUnreadThere(configurationReading);
   const servers = readServers(read);
   return {
@@ -53,10 +53,10 @@ export function toSettings(read: Read, env: Environment, misspelt: readonly Miss
     statistics: toStatistics(read(statisticsTable), env),
     tracing: readTracing(read),
     identity: toIdentity(read(identityTable), redisExpected),
-    // Files without which no connection to the stores, or to the management server, can come about.
+    // Files without which no connection to the stores, or to the management server, can be established.
     clientFiles: { stores: files, rules: needsXdsFiles ? clientFiles(xdsReading, TLS_FILES) : [] },
   };
 }
 
-/** All that the operator asked for, checked. Times carry their unit in the name and may have a fraction. */
+/** All settings, checked. Times have their unit in the name and may have a fraction. */
 export type Settings = Readonly<ReturnType<typeof toSettings>>;

@@ -70,7 +70,7 @@ export const statisticsTable = {
   }),
 };
 
-/** Where statistics go; at most one. */
+/** The output of statistics; at most one. */
 type StatisticsOutput = 'statsd' | 'tagged-statsd' | 'pull-metrics' | 'stdout' | 'none';
 
 type StatisticsReading = TableReading<typeof statisticsTable>;
@@ -81,7 +81,7 @@ const OUTPUTS = {
   usePullMetrics: 'pull-metrics',
 } as const satisfies Record<string, StatisticsOutput>;
 
-/** Each of these, once set, says that there is a StatsD server. */
+/** Each of these, once set, implies a StatsD server. */
 const ASKS_FOR_STATSD = [
   'useStatsd',
   'useTaggedStatsd',
@@ -90,7 +90,7 @@ const ASKS_FOR_STATSD = [
   'statsdProtocol',
 ] as const;
 
-/** The one output that is on: two that were asked for are a problem, a default gives way (behaviour.md §1.5). */
+/** The active output: two explicit ones are a problem, a default yields (behaviour.md §1.5). */
 function chooseOutput(reading: StatisticsReading): StatisticsOutput {
   const { values, diagnostics } = reading;
   const asked = (Object.keys(OUTPUTS) as (keyof typeof OUTPUTS)[]).filter(
@@ -116,7 +116,7 @@ export function toStatistics(reading: StatisticsReading, env: Environment) {
   const { values, diagnostics } = reading;
   const listedIn = reading.describe('mogrifierNames');
   const output = chooseOutput(reading);
-  // Agents that take tags listen on UDP, and there is where today's deployments send them.
+  // Agents that support tags listen on UDP, and today's deployments send there.
   const isUdpByDefault = output === 'tagged-statsd' && !reading.isSet('statsdProtocol');
   return {
     output,
@@ -125,7 +125,7 @@ export function toStatistics(reading: StatisticsReading, env: Environment) {
       host: values.statsdHost,
       port: values.statsdPort,
       protocol: isUdpByDefault ? 'udp' : values.statsdProtocol,
-      // False: it is tried at its default address all the same, where a sidecar may listen.
+      // False: its default address is tried all the same, where a sidecar may listen.
       isAsked: ASKS_FOR_STATSD.some((key) => reading.isSet(key)),
     },
     extraTags: values.extraTags ?? {},
@@ -133,7 +133,7 @@ export function toStatistics(reading: StatisticsReading, env: Environment) {
     mogrifiers: readMogrifiers(values.mogrifierNames ?? [], listedIn, env, diagnostics),
     pullMetrics: {
       ...values.pullAddress,
-      // By the name that the operator wrote.
+      // The name that the operator used.
       addressSetting: reading.nameOf('pullAddress'),
       path: values.pullPath,
       mapperFile: values.pullMapperFile,

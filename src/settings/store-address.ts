@@ -23,7 +23,7 @@ function parseUserInfo(text: string): Credentials | undefined {
 
 const DATABASE = /^\/?(?:(?<=\/)(\d{1,9}))?(?:\?db=(\d{1,9}))?$/;
 
-/** The database that the end of an address names, `/11` or `?db=11`; 0 for none, undefined for anything else. */
+/** The database in the suffix of an address, `/11` or `?db=11`; 0 for none, undefined for anything else. */
 export function parseDatabase(end: string): number | undefined {
   const match = DATABASE.exec(end);
   if (match === null) return undefined;
@@ -33,8 +33,8 @@ export function parseDatabase(end: string): number | undefined {
 }
 
 /**
- * `redis://[[<user>]:<password>@]<host>[:<port>][/<database>][?db=<database>]`, the form that today's
- * deployments may use in place of `<host>:<port>`; `rediss://` speaks TLS. Undefined when it is not.
+ * `redis://[[<user>]:<password>@]<host>[:<port>][/<database>][?db=<database>]`, the form that today's deployments may use in place
+ * of `<host>:<port>`; `rediss://` uses TLS. Undefined when it is something else.
  */
 export function parseRedisUrl(url: string) {
   const match = REDIS_URL.exec(url);
@@ -52,7 +52,7 @@ export function parseRedisUrl(url: string) {
 export type StoreType = 'single' | 'sentinel' | 'cluster';
 export type SocketType = 'tcp' | 'unix';
 
-/** An address and the database on the server; a cluster has none but 0. */
+/** An address and the database on the server; a cluster only has 0. */
 export interface StorePlace {
   readonly address: StoreAddress;
   readonly database: number;
@@ -98,14 +98,14 @@ function parseSentinel([master = '', ...rest]: readonly string[]): StorePlace | 
   return { address: { kind: 'sentinel', masterName, sentinels }, database };
 }
 
-/** The addresses of a cluster's nodes name a database, which it does not have. */
+/** Whether the addresses of a cluster's nodes name a database, which a cluster lacks. */
 export function namesDatabase(url: string): boolean {
   return url.split(',').some((part) => /(?:\/|[?&]db=)0*[1-9]\d*$/.test(part.trim()));
 }
 
 /**
- * The address in a URL setting; without a socket type the URL decides: a path is a unix socket,
- * `<host>:<port>` is TCP (behaviour.md §1.4). Undefined when it is not what `expectedAddress` says.
+ * The address in a URL setting; without a socket type the URL decides: a path is a unix socket, `<host>:<port>` is TCP
+ * (behaviour.md §1.4). Undefined when it does not match `expectedAddress`.
  */
 export function parseStoreAddress(
   url: string,

@@ -1,7 +1,7 @@
 import { boolean, oneOf, path, wholeNumber } from '../platform/env-table/scalars';
 import { setting, timer, timerFromZero } from './setting';
 
-/** Settings that hold for both key-value stores. */
+/** Settings that apply to both key-value stores. */
 export const sharedStoreTable = {
   certFile: setting('KVSTORE_TLS_CLIENT_CERT', path, { doc: 'file with the client certificate' }),
   keyFile: setting('KVSTORE_TLS_CLIENT_KEY', path, {

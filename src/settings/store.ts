@@ -94,7 +94,7 @@ export const perSecondStoreTable = storeTable('KVSTORE_PERSECOND');
 type StoreReading = TableReading<ReturnType<typeof storeTable>>;
 type SharedReading = TableReading<typeof sharedStoreTable>;
 
-/** Stands in where the address is a problem already. */
+/** Placeholder where the address is a problem already. */
 const NOWHERE: StorePlace = { address: { kind: 'tcp', host: 'localhost', port: 0 }, database: 0 };
 
 function toPlace(reading: StoreReading): StorePlace {
@@ -128,7 +128,7 @@ function toTls(reading: StoreReading, shared: SharedReading): ClientTlsFiles | u
   return { ...toTlsFiles(shared), skipHostnameVerification };
 }
 
-/** Both the credentials and a file that holds them are a problem. */
+/** Credentials together with a file of credentials are a problem. */
 function toAuth(
   reading: StoreReading,
   [auth, authFile]: readonly ['auth', 'authFile'] | readonly ['sentinelAuth', 'sentinelAuthFile'],
@@ -147,7 +147,11 @@ export function toStore(reading: StoreReading, shared: SharedReading) {
   const url = parseRedisUrl(values.url ?? '');
   return {
     ...toPlace(reading),
-    ...{ timeoutMs, pipelineWindowMs, clusterPipelineParallelism, scripts, cacheInvalidation },
+    timeoutMs,
+    pipelineWindowMs,
+    clusterPipelineParallelism,
+    scripts,
+    cacheInvalidation,
     tls: toTls(reading, shared),
     auth: toAuth(reading, ['auth', 'authFile']) ?? url?.auth,
     sentinelAuth: toAuth(reading, ['sentinelAuth', 'sentinelAuthFile']),

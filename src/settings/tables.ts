@@ -35,7 +35,7 @@ function subject(title: string, need: Subject['need'], ...tables: readonly Table
   return { title, need, settings: tables.flatMap((table) => Object.values(table)) };
 }
 
-/** Every setting there is, in the order of the help and of the settings page. */
+/** Every setting, in the order of the help and of the settings page. */
 export const SUBJECTS: readonly Subject[] = [
   subject('Configuration loading', 'most', configurationTable),
   subject('Management server (xDS)', 'some', xdsTable),

@@ -39,8 +39,8 @@ const DEFAULT_TIMEOUT_MS = 10_000;
 const FILES = ['certificate', 'clientKey', 'clientCertificate'] as const;
 
 /**
- * What there is to trace; undefined when nothing is. The standard settings are often set for a whole fleet: they are
- * judged only where tracing is on.
+ * The settings of tracing; undefined when it is off. The standard settings are often set for a whole fleet: they are checked only
+ * where tracing is on.
  */
 export function readTracing(read: Read) {
   const tracing = read(tracingTable);
@@ -64,7 +64,7 @@ export function readTracing(read: Read) {
   };
 }
 
-/** What TRACING_* says wins, then OTEL_SERVICE_NAME, then OTEL_RESOURCE_ATTRIBUTES, then the defaults. */
+/** TRACING_* takes precedence, then OTEL_SERVICE_NAME, then OTEL_RESOURCE_ATTRIBUTES, then the defaults. */
 function toAttributes(
   tracing: TableReading<typeof tracingTable>,
   otel: TableReading<typeof otelTable>,

@@ -20,10 +20,10 @@ export const workersTable = {
   }),
 };
 
-/** How many processes shall decide; `auto` is settled at the start, from what the machine allows. */
+/** The number of deciding processes; `auto` is resolved at the start, by what the machine allows. */
 export type Workers = number | 'auto';
 
-/** Counters in memory are of one process: several would count several times what is allowed. */
+/** Counters in memory belong to one process: several would allow several times the limit. */
 export function toWorkers(reading: TableReading<typeof workersTable>, backend: Backend): Workers {
   const { workers: asked } = reading.values;
   const { problems, warnings } = reading.diagnostics;

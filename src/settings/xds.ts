@@ -76,7 +76,7 @@ export const xdsTable = {
   }),
 };
 
-/** What the gRPC library takes as metadata: it would name the value in its error. */
+/** Names that the gRPC library accepts as metadata: it would show the value in its error. */
 const HEADER_NAME = /^(?!.*-bin$)[\w.-]+$/i;
 const HEADER_VALUE = /^[\x20-\x7e]*$/;
 

@@ -1,17 +1,17 @@
 import { copyOf } from '../platform/copy-of';
 
-/** The most that V8 takes for a character. */
+/** The most that V8 needs per character. */
 const CHARACTER_BYTES = 2;
 
-/** Bytes that V8 takes for an entry besides the characters of its name: an object, a string and a map entry. */
+/** Memory that V8 needs per entry besides the characters of its name: an object, a string and a map entry. */
 const ENTRY_BYTES = 200;
 
 /** Room for some 60,000 names of 40 characters. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** Values by name, of as many names as fit into so many bytes: those that come first. What the others would get is counted. */
+/** Values by name: keeps the first names that fit the byte limit, and counts accesses of the others. */
 export class BoundedMap<T> {
-  /** How often a name was met for which there was no room. */
+  /** Number of accesses of names without room. */
   others = 0;
   readonly #values = new Map<string, T>();
   readonly #maxBytes: number;
@@ -21,7 +21,7 @@ export class BoundedMap<T> {
     this.#maxBytes = maxBytes;
   }
 
-  /** The value of a name, made the first time; undefined: no room for another name. */
+  /** The value of a name, made on first use; undefined: no room for another name. */
   at(name: string, make: (name: string) => T): T | undefined {
     const known = this.#values.get(name);
     if (known !== undefined) return known;

@@ -4,7 +4,7 @@ import { UnreadableLine } from './log-record';
 const COMBINED =
   /^(\S+) \S+ (\S+) \[([^\]]+)\] "((?:[^"\\]|\\.)*)" (\d{3}) (\S+)(?: "((?:[^"\\]|\\.)*)" "((?:[^"\\]|\\.)*)")?/;
 
-/** What nginx calls the groups of the pattern. */
+/** nginx' names for the groups of the pattern. */
 const NAMES = [
   'remote_addr',
   'remote_user',
@@ -18,15 +18,15 @@ const NAMES = [
 
 const OF_REQUEST = ['method', 'path', 'protocol', 'query', 'remote_address'];
 
-/** What a line of the format has. */
+/** The fields of a line in this format. */
 export const COMBINED_NAMES: KnownNames = {
   fields: [...NAMES, ...OF_REQUEST],
   headers: ['referer', 'user-agent'],
 };
 
 /**
- * Takes a line of the combined (or common) log format apart, under the names that nginx has for the parts; `method`, `path` and
- * `protocol` are those of the request line. Throws `UnreadableLine`.
+ * Splits a line of the combined (or common) log format into fields with the names of nginx; `method`, `path` and `protocol` are
+ * parts of the request line. Throws `UnreadableLine`.
  */
 export function readCombinedLine(line: string): Readonly<Record<string, string>> {
   const parts = COMBINED.exec(line);
@@ -35,7 +35,7 @@ export function readCombinedLine(line: string): Readonly<Record<string, string>>
   const [method, path, protocol] = (parts[4] ?? '').split(' ');
   const fields: Record<string, string> = {};
   const add = (name: string, value: string | undefined) => {
-    // A dash stands for what the log does not know.
+    // The log writes a dash for an unknown value.
     if (value !== undefined && value !== '-') fields[name] = value;
   };
   NAMES.forEach((name, at) => {

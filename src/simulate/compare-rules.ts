@@ -2,7 +2,7 @@ import { describeLimit } from '../core/rules/describe-limit';
 import { dumpLimit, listLimits, type LimitPlace } from '../core/rules/dump';
 import type { Rules } from '../core/rules/rules';
 
-/** A rule that both sets have, with what each says of its limit. */
+/** A rule that both sets have, with its limit in each. */
 export interface ChangedLimit {
   readonly rule: string;
   /** In words: `5 per minute, shadow mode`. */
@@ -10,7 +10,7 @@ export interface ChangedLimit {
   readonly second: string;
 }
 
-/** What the rules themselves say differently, whatever the log asks for. */
+/** The differences between the rules themselves, whatever the log contains. */
 export function compareRules(first: Rules, second: Rules) {
   const [before, after] = [byPath(first), byPath(second)];
   const changedLimits: ChangedLimit[] = [];

@@ -47,14 +47,14 @@ export class RunComparison {
       pairs: this.#pairs
         .values()
         .sort((a, b) => b.requests - a.requests || compare(a.first + a.second, b.first + b.second)),
-      /** Changes of pairs that are not listed, because the pairs before them take 16 MiB. */
+      /** Changes of pairs that are not listed, because earlier pairs take 16 MiB. */
       pairsOthers: this.#pairs.others,
       /** The ten keys with the most changes. */
       keys: this.#keys
         .values()
         .sort((a, b) => changesOf(b) - changesOf(a) || compare(a.key, b.key))
         .slice(0, MAX_CHANGED),
-      /** Changes of keys that were not looked at for the list, because the keys before them take 16 MiB. */
+      /** Changes of keys that were not considered for the list, because earlier keys take 16 MiB. */
       keysOthers: this.#keys.others,
       ...compareRules(first, second),
     };

@@ -1,13 +1,11 @@
 const FIRST_SLOTS = 1_024;
 
-/**
- * Counts distinct texts by hashes of 52 bits, 16 bytes each: of a million, two are taken for one in one run of ten thousand.
- */
+/** Counts distinct strings by hashes of 52 bits, 16 bytes each: with a million, one run of ten thousand counts two as one. */
 export class DistinctNames {
   #slots = new Float64Array(FIRST_SLOTS);
   #size = 0;
 
-  /** True when the text is new. */
+  /** True when the string is new. */
   add(text: string): boolean {
     if (!insert(this.#slots, hashOf(text))) return false;
     this.#size += 1;
@@ -46,7 +44,7 @@ function hashOf(text: string): number {
     low = Math.imul(low ^ unit, 0x01000193);
     high = Math.imul(high ^ unit, 0x85ebca6b) + (high >>> 13);
   }
-  // Names that differ in their last letter only must not lie side by side.
+  // Names that differ only in their last letter must not be adjacent.
   low = Math.imul(low ^ (low >>> 16), 0x85ebca6b);
   low = Math.imul(low ^ (low >>> 13), 0xc2b2ae35);
   low ^= low >>> 16;

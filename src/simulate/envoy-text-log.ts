@@ -1,13 +1,13 @@
 import type { KnownNames } from '../request-maps/parse-map';
 import { UnreadableLine } from './log-record';
 
-/** One format of text: the pattern of a line, and what its groups are called. */
+/** One text format: the pattern of a line, and the names of its groups. */
 interface TextFormat {
   readonly known: KnownNames;
   readonly toFields: (line: string) => Readonly<Record<string, string>>;
 }
 
-/** Envoy puts headers into a line as they came: only the user agent may hold quotes here, as the widest of the quoted texts. */
+/** Envoy writes headers as they came: only the user agent may contain quotes here, as the widest of the quoted strings. */
 const QUOTED = '"([^"]*)"';
 const START = String.raw`^\[([^\]\s]+)\] "(\S+) (\S+) (\S+)" (\d+) (\S+)`;
 const COUNTS = String.raw`(\d+|-) (\d+|-) (\d+|-) (\d+|-)`;
@@ -25,7 +25,7 @@ const OF_ISTIO = [
   'route_name',
 ];
 
-/** The headers of a line, by what the line calls them. */
+/** The headers of a line, by the line's own names for them. */
 const HEADER_FIELDS: Readonly<Record<string, string>> = {
   'x-forwarded-for': 'x_forwarded_for',
   'user-agent': 'user_agent',
@@ -46,7 +46,7 @@ function textFormat(
     const fields: Record<string, string> = {};
     names.forEach((field, at) => {
       const value = parts[at + 1];
-      // A dash stands for what the log does not know.
+      // The log writes a dash for an unknown value.
       if (value !== undefined && value !== '-') fields[field] = value;
     });
     for (const [header, field] of Object.entries(HEADER_FIELDS)) {
@@ -59,7 +59,7 @@ function textFormat(
   return { known: { fields, headers: Object.keys(HEADER_FIELDS) }, toFields };
 }
 
-/** Lines of Envoy's default format, under the names that Istio has for the same parts in its JSON log. */
+/** Lines of Envoy's default format, with Istio's names for the same parts in its JSON log. */
 export const ENVOY_TEXT = textFormat(
   'Envoy',
   `${START} ${COUNTS} ${HEADERS}$`,

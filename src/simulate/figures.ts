@@ -1,4 +1,4 @@
-import type { Seen } from '../core/kinds/kind';
+import type { Reading } from '../core/kinds/kind';
 import type { BudgetFigure, BudgetLine, DescriptorStats } from '../core/decision/figures';
 import type { Increment } from '../core/ports';
 import type { RuleLimit } from '../core/rules/rules';
@@ -7,7 +7,7 @@ import { DistinctNames } from './distinct-names';
 import { CountHistogram } from './histogram';
 import { counterNameOf, type RunOutcome } from './run-rules';
 
-/** What one rule did. Requests are descriptors that met it; over, shadow and near count those of them with any such hit. */
+/** The figures of one rule. Requests are its descriptors; over, shadow and near count those of them with any such hit. */
 export class RuleFigures {
   readonly limit: RuleLimit;
   requests = 0;
@@ -18,7 +18,7 @@ export class RuleFigures {
   distinctKeys = 0;
   firstLimitedSeconds: number | undefined;
   lastLimitedSeconds: number | undefined;
-  /** All hits that were asked for of the counter until after each request; empty where it does not hold them. */
+  /** The counter's total charges after each request; empty where the counter does not contain them. */
   readonly after = new CountHistogram();
   /** The hits of each key in each window. */
   readonly perWindow = new CountHistogram();
@@ -40,12 +40,12 @@ export interface LimitedKey {
 
 interface LiveWindow {
   readonly endSeconds: number;
-  /** Where each counter of a rule stands: numbers alone, which take no memory of their own. */
+  /** The count of each counter of a rule: numbers only, which need no memory of their own. */
   readonly counts: Map<RuleFigures, Map<string, number>>;
 }
 
-/** Gathers the figures of a run. Memory: the keys of the windows that are open, 16 MiB of those that were limited, 16 bytes for each key ever met. */
-export class FigureSheet {
+/** Gathers the figures of a run. Memory: the keys of the open windows, 16 MiB of limited keys, 16 bytes for each key ever used. */
+export class FigureCollector {
   readonly rules = new Map<RuleLimit, RuleFigures>();
   readonly limitedKeys = new BoundedMap<LimitedKey>();
   readonly #names = new DistinctNames();
@@ -56,7 +56,7 @@ export class FigureSheet {
     if (nowSeconds >= this.#firstEndSeconds) this.#fold(nowSeconds);
     const { rules, budgets, increments, seen } = outcome;
     for (const rule of rules) {
-      // What settles is the end of a request that was counted when it came.
+      // A settle is the end of a request that was counted when it came.
       if (rule.limit.reservation !== 'settle') this.#noteRule(rule, nowSeconds);
     }
     for (const line of budgets) this.#noteBudget(line, rules);
@@ -88,12 +88,12 @@ export class FigureSheet {
     else addTo(budget, figure, by);
   }
 
-  /** Closes all windows; to be called once, after the last request. */
+  /** Closes all windows; call it once, after the last request. */
   finish(): void {
     this.#fold(Infinity);
   }
 
-  /** What reserves and settles has the figures of its rule. */
+  /** Reservations and settles have the figures of their rule. */
   #of(met: RuleLimit): RuleFigures {
     const limit = met.reservation === undefined ? met : (met.ofRule ?? met);
     const known = this.rules.get(limit);
@@ -103,10 +103,10 @@ export class FigureSheet {
     return figures;
   }
 
-  #noteCounter(increment: Increment, seen: Seen): void {
-    const { key, rule, gate, windowEndSeconds } = increment;
+  #noteCounter(increment: Increment, seen: Reading): void {
+    const { key, rule, limiter, windowEndSeconds } = increment;
     const figures = this.#of(rule);
-    const asked = gate.kind.hitsAsked(seen);
+    const asked = limiter.kind.hitsCharged(seen);
     let isNew = true;
     if (asked !== undefined) {
       figures.after.add(asked);
@@ -115,7 +115,7 @@ export class FigureSheet {
       counts.set(key, asked);
     }
     if (isNew && this.#names.add(counterNameOf(increment))) figures.distinctKeys += 1;
-    if (!rule.shadowMode && gate.kind.isAnyRefused(increment, seen))
+    if (!rule.shadowMode && limiter.kind.isAnyRefused(increment, seen))
       this.#noteLimited(counterNameOf(increment), figures.limit);
   }
 
@@ -143,7 +143,7 @@ export class FigureSheet {
   }
 }
 
-/** What stands between the metric of a rule and the name of one of its limits. */
+/** Separates the metric of a rule from the name of one of its limits. */
 const LIMIT = '.limit_';
 
 function addTo<K>(sums: Map<K, number>, key: K, by: number): void {

@@ -3,7 +3,7 @@ import { open, readFile, type FileHandle } from 'node:fs/promises';
 import { finished } from 'node:stream/promises';
 import { describeCode, errorCode } from '../platform/errors';
 
-/** V8 keeps longer texts apart, and frees them late. */
+/** V8 stores longer strings separately, and frees them late. */
 const CHUNK_BYTES = 32_768;
 
 /** Opens the log. Rejects with an error that names the flag and the file. */
@@ -17,7 +17,7 @@ export async function openInput(path: string) {
   return { stream: handle.createReadStream({ highWaterMark: CHUNK_BYTES }), bytes: about.size };
 }
 
-/** Creates or empties the file that `-decisions` names. Its methods reject with an error that names the flag and the file too. */
+/** Creates or empties the file of `-decisions`. Its methods reject with an error that names the flag and the file too. */
 export async function openDecisions(path: string) {
   const handle = await openFile('-decisions', path, 'w');
   const stream = handle.createWriteStream();

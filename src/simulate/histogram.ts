@@ -2,8 +2,8 @@
 const EXACT = 65_536;
 
 /**
- * How often each count occurred. Exact up to 65,536, above that rounded up to the next of 256 steps between powers of two, so
- * that a busy counter takes no more memory than a quiet one.
+ * The frequency of each count. Exact up to 65,536, above that rounded up to the next of 256 steps between powers of two, so that a
+ * busy counter needs no more memory than a quiet one.
  */
 export class CountHistogram {
   readonly #occurrences = new Map<number, number>();
@@ -19,7 +19,7 @@ export class CountHistogram {
     return this.#total;
   }
 
-  /** The least count that is not below `share` (0 to 1) of all; 0 when there is none. */
+  /** The least count that is not below `share` (0 to 1) of all; 0 when there are none. */
   quantile(share: number): number {
     const wanted = Math.ceil(share * this.#total);
     let seen = 0;
@@ -30,7 +30,7 @@ export class CountHistogram {
     return 0;
   }
 
-  /** The least count that fewer than `share` of all are above; with a share of 0: that none is above. */
+  /** The least count that fewer than `share` of all exceed; with a share of 0: that none exceeds. */
   leastBound(share: number): number {
     const allowed = share * this.#total;
     let above = this.#total;

@@ -15,10 +15,10 @@ export class RulesRefused extends Error {
 
 export interface LoadOptions {
   readonly mergeDomains: boolean;
-  /** Limits and bursts are multiplied by it, rounded up; undefined: they stay. */
+  /** Limits and bursts are multiplied by it, rounded up; undefined: unchanged. */
   readonly sampleRate: number | undefined;
   readonly stdin: Readable;
-  /** Undefined: the runtime knows the zones of calendars. */
+  /** Undefined: time zones come from the runtime. */
   readonly zones?: ZoneLookup | undefined;
 }
 

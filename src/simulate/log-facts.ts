@@ -3,7 +3,7 @@ import type { RequestFacts, RequestField } from '../request-maps/request-map';
 
 export type LineFields = Readonly<Record<string, unknown>>;
 
-/** What logs call a field of requests where they do not have it under its own name (docs/simulate.md). */
+/** Other names of a request's fields in logs (docs/simulate.md). */
 const OTHER_NAMES: Readonly<Partial<Record<RequestField, readonly string[]>>> = {
   host: ['authority'],
   remote_address: ['remote_addr', 'downstream_remote_address'],
@@ -27,7 +27,7 @@ export class LogFacts implements RequestFacts {
     return undefined;
   }
 
-  /** Whether the line has the field at all, be it a dash or empty. */
+  /** Whether the line has the field at all, even as a dash or empty. */
   hasField(name: string): boolean {
     const others = name === 'query' ? ['path'] : (OTHER_NAMES[name as RequestField] ?? []);
     return [name, ...others].some((each) => this.find(each) !== undefined);
@@ -37,7 +37,7 @@ export class LogFacts implements RequestFacts {
     return namesOfHeader(name).some((each) => this.find(each) !== undefined);
   }
 
-  /** Where logs keep a header: among `headers`, under its own name, or as nginx writes it (`http_user_agent`). */
+  /** The places of a header in logs: in `headers`, under its own name, or as nginx writes it (`http_user_agent`). */
   header(name: string): string | undefined {
     const [among, own, nginx] = namesOfHeader(name);
     return this.#text(among) ?? this.#text(own) ?? this.#text(nginx);
@@ -55,7 +55,7 @@ export class LogFacts implements RequestFacts {
     return value;
   }
 
-  /** Envoy and nginx write a dash for what they do not know. */
+  /** Envoy and nginx write a dash for an unknown value. */
   #text(name: string): string | undefined {
     const value = this.find(name);
     if (typeof value === 'number' || typeof value === 'boolean') return String(value);

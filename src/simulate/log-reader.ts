@@ -16,9 +16,9 @@ const MAX_NAME_SHOWN = 60;
 
 export interface LogReader {
   readonly readRecord: ReadRecord;
-  /** Names of the fields of the first line that was read; empty where no map takes them. */
+  /** Names of the fields of the first line; empty where no map uses them. */
   readonly firstFields: readonly string[];
-  /** What the map takes and no line had so far, where lines may have any field. */
+  /** Fields of the map that no line had so far, where lines may have any field. */
   readonly missing: () => readonly string[];
 }
 
@@ -56,8 +56,8 @@ function namesOf(fields: object): readonly string[] {
 }
 
 /**
- * Makes of one line the request that a proxy would have sent; undefined means that no descriptor was left. Throws `UnreadableLine`
- * where the line has no time.
+ * The request that a proxy would have sent for a line; undefined: no descriptor was left. Throws `UnreadableLine` where the line
+ * has no time.
  */
 export function applyMap(
   { domain, time, descriptors }: LogMap,

@@ -14,12 +14,12 @@ export interface LogMap {
   readonly descriptors: readonly MapDescriptor[];
 }
 
-/** A map file that makes no sense: every mistake with its place, one line each. */
+/** An invalid map file: every mistake with its place, one line each. */
 export class MapFileError extends Error {
   override readonly name = 'MapFileError';
 }
 
-/** Any name: lines of JSON have what fields they have. */
+/** Any name: lines of JSON may have any fields. */
 export const ANY_NAMES: KnownNames = { fields: undefined, headers: undefined };
 
 /**

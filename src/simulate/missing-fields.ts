@@ -1,13 +1,13 @@
 import type { LogFacts } from './log-facts';
 import type { LogMap } from './map-file';
 
-/** What a map takes of every line, by the words of a report. */
+/** The fields that a map uses, by their words in a report. */
 interface Asked {
   readonly text: string;
   readonly isIn: (facts: LogFacts) => boolean;
 }
 
-/** Notes which of the fields and headers that a map takes are in no line at all. */
+/** Notes which of the fields and headers that a map uses occur in no line. */
 export class MissingFields {
   #left: readonly Asked[];
   #lines = 0;

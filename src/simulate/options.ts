@@ -53,7 +53,7 @@ Flags may be written with one dash or two. Exit status:
   3  with -against: a decision changes
 `;
 
-/** Reads the command line; undefined: it asks for help. Throws `UsageError`. */
+/** Reads the command line; undefined: it requests help. Throws `UsageError`. */
 export function parseOptions(args: readonly string[]) {
   const values = readFlags(args);
   const last = (name: keyof typeof FLAGS) => values.get(name)?.at(-1);
@@ -70,7 +70,7 @@ export function parseOptions(args: readonly string[]) {
     /** Another set of rules to compare with. */
     against: last('against'),
     mergeDomains: values.has('merge_domain_configs'),
-    /** A file, or `-` for the standard input. */
+    /** A file, or `-` for standard input. */
     input,
     format,
     map,
@@ -89,7 +89,7 @@ export function parseOptions(args: readonly string[]) {
   };
 }
 
-/** What the command line asks for. */
+/** The parsed command line. */
 export type SimulateOptions = NonNullable<ReturnType<typeof parseOptions>>;
 
 function checkMap(format: LogFormat, map: string | undefined): void {
@@ -112,7 +112,7 @@ function readFlags(args: readonly string[]) {
   }
 }
 
-/** What Node says of a command line, with flags as they are written here. */
+/** Node's error about a command line, with flags as they are written here. */
 function toMistake({ code, message }: NodeJS.ErrnoException): string {
   const [, name = ''] = /'-{0,2}([^' ]*)/.exec(message) ?? [];
   if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') return `no such flag: -${name}`;

@@ -84,9 +84,9 @@ function printLines(lines: SimulationReport['lines']): readonly string[] {
     [lines.late, 'came later than -reorder allows and count at the newest time read'],
     [lines.unreadable, 'could not be read'],
   ] as const;
-  const said = aside.filter(([lines_]) => lines_ > 0).map(([n, what]) => `${count(n)} ${what}`);
+  const remarks = aside.filter(([lines_]) => lines_ > 0).map(([n, what]) => `${count(n)} ${what}`);
   return [
-    `${count(lines.read)} lines${said.length === 0 ? '' : `; ${said.join(', ')}`}`,
+    `${count(lines.read)} lines${remarks.length === 0 ? '' : `; ${remarks.join(', ')}`}`,
     ...lines.firstUnreadable.map(({ line, reason }) => `  line ${String(line)}: ${reason}`),
   ];
 }
@@ -167,7 +167,7 @@ function share(part: number, whole: number): string {
   return whole === 0 ? '0 %' : `${((100 * part) / whole).toFixed(2)} %`;
 }
 
-/** Thousands apart, alike in every locale. */
+/** With separated thousands, the same in every locale. */
 function count(value: number): string {
   return String(value).replace(/\B(?=(\d{3})+$)/g, ',');
 }

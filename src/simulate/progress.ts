@@ -3,7 +3,7 @@ import { StringDecoder } from 'node:string_decoder';
 
 const BAR_WIDTH = 40;
 
-/** Shows on a terminal how much of a log has been read, at each whole percent; `size` in bytes, undefined where it is not known. */
+/** Shows on a terminal how much of a log has been read, at each whole percent; `size` in bytes, undefined where it is unknown. */
 export function createProgress(
   terminal: { write(text: string): unknown; readonly isTTY?: boolean },
   size: number | undefined,
@@ -29,7 +29,7 @@ export function createProgress(
       }
       yield decoder.end();
     },
-    /** Takes the bar away. */
+    /** Removes the bar. */
     end() {
       if (shown !== '') terminal.write(`\r${' '.repeat(shown.length)}\r`);
     },

@@ -2,7 +2,7 @@ import { UnreadableLine, type LogRecord, type ReadRecord } from './log-record';
 import type { SimulateOptions } from './options';
 import { ReorderBuffer } from './reorder';
 
-/** A line longer than this is unreadable: no log of requests has one. */
+/** A longer line is unreadable: no log of requests has one. */
 const MAX_LINE_CHARACTERS = 1_048_576;
 const SHOWN_UNREADABLE = 5;
 
@@ -16,7 +16,7 @@ export function createLineCounts() {
     /** Lines from which a map made no descriptor. */
     withoutDescriptors: 0,
     outsideOfTimes: 0,
-    /** Lines that came later than `-reorder`, and were taken at the newest time. */
+    /** Lines that were later than `-reorder`, and were moved to the newest time. */
     late: 0,
     unreadable: 0,
     /** The first of these. */
@@ -26,13 +26,13 @@ export function createLineCounts() {
 
 export type LineCounts = ReturnType<typeof createLineCounts>;
 
-/** A log as pieces of text of any length, and what its lines are. */
+/** A log as pieces of text of any length, and the format of its lines. */
 export interface Log {
   readonly chunks: AsyncIterable<string>;
   readonly readRecord: ReadRecord;
 }
 
-/** Reads a log to its end and hands on its requests in the order of their times, one after another. */
+/** Reads a log to its end and emits its requests in the order of their times, one after another. */
 export async function readLog(
   { chunks, readRecord }: Log,
   options: ReadOptions,

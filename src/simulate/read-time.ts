@@ -1,6 +1,6 @@
 import { UnreadableLine } from './log-record';
 
-/** How the time of a line is written. */
+/** The formats of a line's time. */
 export const TIME_FORMATS = ['rfc3339', 'unix', 'unix_ms', 'clf'] as const;
 
 export type TimeFormat = (typeof TIME_FORMATS)[number];
@@ -28,7 +28,7 @@ function toNumber(value: unknown): number {
   return typeof value === 'string' && value.trim() !== '' ? Number(value) : NaN;
 }
 
-/** The last second that was read: most lines of a log lie in the second of the line before. */
+/** Cache of the last second: most lines of a log have the second of the previous line. */
 let lastSecond = '';
 let lastZone = '';
 let lastSeconds = NaN;

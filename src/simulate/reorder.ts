@@ -1,14 +1,14 @@
-/** A value and where it belongs in time. */
+/** A value and its time. */
 export interface Timed<T> {
   readonly timeSeconds: number;
-  /** Tells equal times apart: what came first goes first. */
+  /** Orders equal times: the first to come goes first. */
   readonly order: number;
   readonly value: T;
 }
 
 /**
- * Puts what comes up to `seconds` late into its place: what comes in order waits in a row, the rest in a binary heap. Holds
- * what lies within that time, so that a log with a burst in it needs memory for the burst.
+ * Reorders values that come up to `seconds` late: values in order wait in a row, the others in a binary heap. Holds the values
+ * within that time, so that a log with a burst in it needs memory for the burst.
  */
 export class ReorderBuffer<T> {
   /** In order, from `#first` on. */
@@ -23,7 +23,7 @@ export class ReorderBuffer<T> {
     this.#seconds = seconds;
   }
 
-  /** Adds a value; true when it came too late and was put at the newest time instead. */
+  /** Adds a value; true when it came too late and was moved to the newest time. */
   push(timeSeconds: number, value: T): boolean {
     const isLate = timeSeconds < this.#newest - this.#seconds;
     const placed = isLate ? this.#newest : timeSeconds;
@@ -38,7 +38,7 @@ export class ReorderBuffer<T> {
     return isLate;
   }
 
-  /** The earliest value whose time has passed; undefined when all may still be preceded. */
+  /** The earliest value whose time has passed; undefined when an earlier one may still come. */
   shift(): Timed<T> | undefined {
     return this.#takeUpTo(this.#newest - this.#seconds);
   }
@@ -59,7 +59,7 @@ export class ReorderBuffer<T> {
     return earliest;
   }
 
-  /** Places that were left are given back once they are the half: moving the rest costs no more than taking them did. */
+  /** Empty slots are freed once they are half of the row: moving the rest costs no more than reading it did. */
   #takeFromRow(): void {
     this.#row[this.#first] = undefined;
     this.#first += 1;

@@ -1,9 +1,9 @@
-import { isBudgetGate } from '../core/budgets/budget';
+import { isBudgetLimiter } from '../core/budgets/budget';
 import { describeLimit } from '../core/rules/describe-limit';
 import type { Rules } from '../core/rules/rules';
-import type { FigureSheet, RuleFigures } from './figures';
+import type { FigureCollector, RuleFigures } from './figures';
 import type { LineCounts } from './read-log';
-import { whyUnmatched, type UnmatchedSheet } from './unmatched';
+import { whyUnmatched, type UnmatchedCounts } from './unmatched';
 
 const MAX_LIMITED = 10;
 
@@ -16,12 +16,12 @@ export interface ReportParts {
   readonly missingFields: readonly string[];
   readonly sampleRate: number | undefined;
   readonly refused: number;
-  readonly figures: FigureSheet;
+  readonly figures: FigureCollector;
   readonly rules: Rules;
-  readonly unmatched: UnmatchedSheet;
+  readonly unmatched: UnmatchedCounts;
 }
 
-/** What `-report json` prints; docs/simulate.schema.json describes it. */
+/** The output of `-report json`; docs/simulate.schema.json describes it. */
 export function toReport(parts: ReportParts) {
   const { lines, missingFields, sampleRate, refused, figures, unmatched } = parts;
   const limited = figures.limitedKeys.values();
@@ -33,7 +33,7 @@ export function toReport(parts: ReportParts) {
     .map(({ key, limit, refused: times }) => ({ key, rule: limit.metric, refused: times }));
   return {
     lines,
-    /** Fields and headers that the map takes and no line has, an error; undefined: none. */
+    /** Fields and headers that the map uses and no line has, an error; undefined: none. */
     missingFields: missingFields.length === 0 ? undefined : missingFields,
     /** Undefined: the log was complete. Else limits were scaled by it and all figures are estimates. */
     sampleRate,
@@ -44,9 +44,9 @@ export function toReport(parts: ReportParts) {
       .sort((a, b) => b.over - a.over || b.requests - a.requests || compare(a.rule, b.rule)),
     /** The ten keys that were refused most often. */
     mostLimited,
-    /** Refusals of keys that were not looked at for the list, because the refused keys before them take 16 MiB. */
+    /** Refusals of keys that were not considered for the list, because earlier refused keys take 16 MiB. */
     mostLimitedOthers: figures.limitedKeys.others,
-    /** `reason` in the words of explain, with a sentence for a person about the first such descriptor. */
+    /** `reason` is a word of explain, with a sentence for a person about the first such descriptor. */
     unmatched: unmatched.shapes().map((shape) => {
       const { domain, keys, requests } = shape;
       const { reason, hint } = whyUnmatched(shape, parts.rules);
@@ -67,7 +67,7 @@ function toRuleReport(figures: RuleFigures, keysLimited: number) {
     rule: limit.metric,
     /** In words: `600 per 5 minutes, bursts of 20`. */
     limit: describeLimit(limit),
-    /** Nothing was refused by it: `shadow` counts what would have been. */
+    /** It refused nothing: `shadow` counts what it would have refused. */
     shadowMode: limit.shadowMode,
     /** The hash with the limits of single values, which the command does not read: all have the rule's own limit. */
     limitsFrom: limit.limitsFrom?.key,
@@ -77,7 +77,7 @@ function toRuleReport(figures: RuleFigures, keysLimited: number) {
     shadow: figures.shadow,
     near: figures.near,
     distinctKeys: figures.distinctKeys,
-    /** At least so many: with `mostLimitedOthers` some are not known. */
+    /** A lower bound: with `mostLimitedOthers` some are unknown. */
     keysLimited,
     /** RFC 3339; undefined when no request was limited. */
     firstLimited: toTime(figures.firstLimitedSeconds),
@@ -103,17 +103,18 @@ function toRuleReport(figures: RuleFigures, keysLimited: number) {
 export type RuleReport = ReturnType<typeof toRuleReport>;
 
 function budgetOf({ limit, budget, byLimit }: RuleFigures) {
-  const { gate, budget: limits } = limit;
-  if (limits === undefined || !isBudgetGate(gate)) return { limits: undefined, budget: undefined };
-  const { reserve, blocks } = gate.budget;
+  const { limiter, budget: limits } = limit;
+  if (limits === undefined || !isBudgetLimiter(limiter))
+    return { limits: undefined, budget: undefined };
+  const { reserve, blocks } = limiter.budget;
   const figures = REPORTED.map((figure) => [figure, budget.get(figure) ?? 0] as const);
   return {
-    /** Of a rule with several limits: hits that each refused. */
+    /** For a rule with several limits: the hits that each refused. */
     limits:
       limits.names.length < 2
         ? undefined
         : limits.names.map((name) => ({ name, over: byLimit.get(name) ?? 0 })),
-    /** Of a rule that holds hits or blocks; the figures of its statistics. */
+    /** For a rule with reservations or blocks; the figures of its statistics. */
     budget:
       reserve === undefined && blocks.length === 0
         ? undefined
@@ -125,7 +126,7 @@ function toTime(seconds: number | undefined): string | undefined {
   return seconds === undefined ? undefined : new Date(Math.round(seconds * 1_000)).toISOString();
 }
 
-/** Order of the characters, alike on every machine. */
+/** Order of code units, the same on every machine. */
 export function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -6,9 +6,9 @@ import { readTime } from './read-time';
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a line of requests: `{"time","domain","descriptors","hitsAddend"}`, where descriptors are lists of `[key, value]` as in
- * the decision log, or objects with `entries` as in a request on `/json`. `hits` of the decision log runs parallel to them; null:
- * none of its own.
+ * Reads a line of requests: `{"time","domain","descriptors","hitsAddend"}`, where descriptors are lists of `[key, value]` as in the
+ * decision log, or objects with `entries` as in a request on `/json`. `hits` of the decision log runs parallel to them; null: none
+ * of its own.
  */
 export function readRequestLine(line: string): LogRecord {
   const { time, domain, descriptors, hitsAddend = 0, hits } = parseObject(line);

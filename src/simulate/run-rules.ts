@@ -1,8 +1,8 @@
-import type { Seen } from '../core/kinds/kind';
+import type { Reading } from '../core/kinds/kind';
 import { createMemoryCounters } from '../counters/memory/create-memory-counters';
 import type { Decision } from '../core/model';
 import {
-  seenOf,
+  readingOf,
   type Answer,
   type CounterBatch,
   type CounterReply,
@@ -10,36 +10,36 @@ import {
 } from '../core/ports';
 import type { DecisionRecord } from '../core/decision/decision-record';
 import type { BatchStats } from '../core/decision/batch-stats';
-import { isBudgetGate } from '../core/budgets/budget';
+import { isBudgetLimiter } from '../core/budgets/budget';
 import type { BudgetLine, DescriptorStats } from '../core/decision/figures';
 import type { Rules } from '../core/rules/rules';
 import { requestOfTokens } from '../core/rules/secrets';
 import { createDecideBatch } from '../decisions/decide-batch';
 import type { LogRecord } from './log-record';
 
-/** What became of one request. */
+/** The result of one request. */
 export interface RunOutcome {
   readonly decision: Decision;
-  /** One for each descriptor that met a limit, in order. */
+  /** One for each descriptor with a limit, in order. */
   readonly rules: readonly DescriptorStats[];
-  /** What rules with budgets count besides. */
+  /** Additional counts of rules with budgets. */
   readonly budgets: readonly BudgetLine[];
-  /** The counters that it moved, and what was seen of each. */
+  /** The counters that it changed, and their readings. */
   readonly increments: readonly Increment[];
-  readonly seen: readonly (Seen | undefined)[];
+  readonly seen: readonly (Reading | undefined)[];
 }
 
 const NOTHING: readonly never[] = [];
 
 export interface RuleRunOptions {
   readonly nearLimitRatio: number;
-  /** Takes every decision as the decision log has it. */
+  /** Called with every decision as a record of the decision log. */
   readonly onDecision?: ((record: DecisionRecord) => void) | undefined;
 }
 
 /**
- * Decides as the service does: its planner, its counters in memory, its verdicts, one request a batch. No jitter and no clock
- * of the machine, so that the same log gives the same outcomes.
+ * Decides as the service does: its planner, its counters in memory, its verdicts, one request per batch. No jitter and no clock of
+ * the machine, so that the same log gives the same results.
  */
 export function createRuleRun(rules: Rules, { nearLimitRatio, onDecision }: RuleRunOptions) {
   let nowSeconds = 0;
@@ -85,7 +85,7 @@ export function createRuleRun(rules: Rules, { nearLimitRatio, onDecision }: Rule
 
   return {
     rules,
-    /** Undefined for a request that makes no sense to the service (without a domain or a descriptor). */
+    /** Undefined for a request that is invalid for the service (without a domain or a descriptor). */
     async decide({ timeSeconds, request }: LogRecord): Promise<RunOutcome | undefined> {
       nowSeconds = timeSeconds;
       batch = reply = answer = undefined;
@@ -95,7 +95,7 @@ export function createRuleRun(rules: Rules, { nearLimitRatio, onDecision }: Rule
       if (decision?.kind !== 'decision') return undefined;
       const increments = (batch as CounterBatch | undefined)?.increments ?? NOTHING;
       const given = reply as CounterReply | undefined;
-      const seen = increments.map((one, at) => given && seenOf(one, given, at));
+      const seen = increments.map((one, at) => given && readingOf(one, given, at));
       const { rules: counted, budgets = NOTHING } = batchStats;
       return { decision, rules: counted, budgets, increments, seen };
     },
@@ -106,15 +106,15 @@ export function createRuleRun(rules: Rules, { nearLimitRatio, onDecision }: Rule
 /** One set of rules with counters of its own, on the clock of the log. */
 export type RuleRun = ReturnType<typeof createRuleRun>;
 
-/** The descriptor that made the service refuse a request: the first that is over a limit which is not a trial. */
+/** The descriptor that made the service refuse a request: the first that is over a limit which is not in shadow mode. */
 export function decidingRule({ decision, rules }: RunOutcome): DescriptorStats | undefined {
   if (decision.overallCode === 'OK') return undefined;
   return rules.find(({ overLimit, shadowMode }) => overLimit > 0 && shadowMode === 0);
 }
 
-/** The name of a counter without the start of its window, and without what stands around that of a budget. */
-export function counterNameOf({ key, gate }: Pick<Increment, 'key' | 'gate'>): string {
-  return isBudgetGate(gate)
+/** The name of a counter without the start of its window, and without the decoration of a budget's. */
+export function counterNameOf({ key, limiter }: Pick<Increment, 'key' | 'limiter'>): string {
+  return isBudgetLimiter(limiter)
     ? key.slice(key.indexOf(':') + 1, key.lastIndexOf('~', key.lastIndexOf('}')))
     : key.slice(0, key.lastIndexOf('_'));
 }

@@ -3,7 +3,7 @@ import { toDecisionRecord, type DecisionRecord } from '../core/decision/decision
 import type { ZoneLookup } from '../core/windows/zone-data';
 import { UsageError } from '../platform/errors';
 import { RunComparison, type Comparison } from './compare-runs';
-import { FigureSheet } from './figures';
+import { FigureCollector } from './figures';
 import { openDecisions, openInput } from './files';
 import { loadRules, RulesRefused } from './load-rules';
 import { createLogReader, type LogReader } from './log-reader';
@@ -15,7 +15,7 @@ import { createProgress } from './progress';
 import { createLineCounts, readLog, type LineCounts } from './read-log';
 import { toReport, type SimulationReport } from './report';
 import { createRuleRun, type RuleRun } from './run-rules';
-import { UnmatchedSheet } from './unmatched';
+import { UnmatchedCounts } from './unmatched';
 
 export interface Streams {
   readonly stdin: Readable;
@@ -75,8 +75,8 @@ interface Gathered {
   readonly firstFields: LogReader['firstFields'];
   readonly missingFields: ReturnType<LogReader['missing']>;
   readonly lines: LineCounts;
-  readonly figures: FigureSheet;
-  readonly unmatched: UnmatchedSheet;
+  readonly figures: FigureCollector;
+  readonly unmatched: UnmatchedCounts;
   readonly comparison: RunComparison;
   refused: number;
 }
@@ -84,7 +84,7 @@ interface Gathered {
 interface Runs {
   readonly first: RuleRun;
   readonly second: RuleRun | undefined;
-  /** Of the decision log, not yet written. */
+  /** Lines of the decision log, not yet written. */
   readonly lines: string[];
 }
 
@@ -99,8 +99,8 @@ async function replay(
   const gathered = {
     firstFields,
     lines: createLineCounts(),
-    figures: new FigureSheet(),
-    unmatched: new UnmatchedSheet(),
+    figures: new FigureCollector(),
+    unmatched: new UnmatchedCounts(),
     comparison: new RunComparison(),
     refused: 0,
   };
@@ -113,7 +113,7 @@ async function replay(
     if (outcome.decision.overallCode === 'OVER_LIMIT') gathered.refused += 1;
     gathered.figures.note(outcome, record.timeSeconds);
     gathered.unmatched.note(record.request, outcome.decision.statuses);
-    // A million lines: no turn of the event loop for what is not asked for.
+    // A million lines: no turn of the event loop for an output that was not requested.
     if (file !== undefined) await file.write(lines.splice(0).join(''));
     if (second === undefined) return;
     const other = await second.decide(record);
@@ -141,7 +141,7 @@ function print(
   stdout.write(`${[...printReport(report), ...comparison].join('\n').trimEnd()}\n`);
 }
 
-/** The exit code: never a good one where the run proves nothing. */
+/** The exit code: never a success where the run proves nothing. */
 function judge(
   { lines, figures, firstFields, missingFields }: Gathered,
   changes: Comparison | undefined,
@@ -155,12 +155,12 @@ function judge(
   return 1;
 }
 
-/** Above this share of lines that cannot be read, a comparison proves nothing. */
+/** Above this share of unreadable lines, a comparison proves nothing. */
 const MAX_UNREADABLE_SHARE = 0.01;
 
 interface Evidence {
   readonly lines: LineCounts;
-  /** How many rules a request met. */
+  /** Number of rules that matched requests. */
   readonly rulesMet: number;
   readonly firstFields: LogReader['firstFields'];
   readonly missingFields: ReturnType<LogReader['missing']>;
@@ -168,7 +168,7 @@ interface Evidence {
   readonly isComparison: boolean;
 }
 
-/** Why a run says nothing about the rules; undefined: it does. */
+/** Why a run proves nothing about the rules; undefined: it does. */
 function whyItProvesNothing(evidence: Evidence): string | undefined {
   const { lines, rulesMet, missingFields, isComparison } = evidence;
   const { read, unreadable, requests } = lines;

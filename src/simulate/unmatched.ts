@@ -6,10 +6,10 @@ import { finish } from '../core/steps';
 import { copyOf } from '../platform/copy-of';
 
 const MAX_SHAPES = 1_000;
-/** Of all examples: a line of a log may hold a megabyte. */
+/** For all examples: a line of a log may have a megabyte. */
 const MAX_CHARACTERS = 8 * 1024 * 1024;
 
-/** Descriptors that matched no limit, distinguished by their keys. */
+/** Descriptors that matched no limit, grouped by their keys. */
 export interface UnmatchedShape {
   readonly domain: string;
   /** The keys, joined by commas. */
@@ -19,7 +19,7 @@ export interface UnmatchedShape {
   requests: number;
 }
 
-/** Why a descriptor matched no limit. One that would meet one alone was replaced by a rule of another descriptor. */
+/** Why a descriptor matched no limit. One that would match alone was replaced by a rule of another descriptor. */
 export function whyUnmatched(
   { domain, example }: UnmatchedShape,
   { domains, places }: Rules,
@@ -33,7 +33,7 @@ export function whyUnmatched(
 }
 
 /** Counts descriptors without a limit by their shape; those beyond 1,000 shapes, or 16 MiB of examples, only in sum. */
-export class UnmatchedSheet {
+export class UnmatchedCounts {
   readonly #shapes = new Map<string, UnmatchedShape>();
   #characters = 0;
   others = 0;
@@ -41,7 +41,7 @@ export class UnmatchedSheet {
   note({ domain, descriptors }: DecisionRequest, statuses: readonly DescriptorStatus[]): void {
     for (let i = 0; i < descriptors.length; i++) {
       const { currentLimit, limitRemaining } = statuses[i] as DescriptorStatus;
-      // An unlimited rule has no limit to report either, and endless hits left.
+      // An unlimited rule reports no limit either, and infinite hits left.
       if (currentLimit !== undefined || limitRemaining > 0) continue;
       this.#add(domain, descriptors[i] as RequestDescriptor);
     }

@@ -4,31 +4,31 @@ import type { Counter, Series } from './series';
 
 export interface SeriesLimits {
   readonly maxSeries: number;
-  /** Called once, with the first series for which there was no room. */
+  /** Called once, with the first series without room. */
   readonly onFull: () => void;
 }
 
 export interface CappedSeriesDeps<S extends Series> {
   readonly create: (path: string) => S;
-  /** The path of the series that sums what finds no room. */
+  /** The path of the series that sums those without room. */
   readonly overflowPath: (path: string) => string;
   readonly limits: () => SeriesLimits;
-  /** True once an output writes differences: then only a series that is flushed may be dropped. */
+  /** True once an output writes differences: then only a flushed series may be dropped. */
   readonly mustFlush: () => boolean;
   /** Grows with every hit that was counted in an overflow series. */
   readonly overflowed: Counter;
   readonly monotonicMs: () => number;
 }
 
-/** Where room is needed, a series that counted nothing for this long is dropped. */
+/** Where room is needed, a series without counts for this long is dropped. */
 export const IDLE_MS = 600_000;
 
-/** Room for names, in characters for each series that is allowed: long ones count as several. */
+/** Room for names, in characters per allowed series: long ones count as several. */
 const CHARACTERS_PER_SERIES = 256;
 
 /**
- * Series by metric key, a bounded number of them. What finds no room is summed in a series whose path
- * says `overflow`. Nothing is dropped while there is room: a rule that is seldom used keeps its total.
+ * Series by metric key, a bounded number of them. Those without room are summed in a series whose path contains `overflow`. Nothing
+ * is dropped while there is room: a rarely used rule keeps its total.
  */
 export class CappedSeries<S extends Series> implements Iterable<S> {
   readonly #deps: CappedSeriesDeps<S>;
@@ -38,7 +38,7 @@ export class CappedSeries<S extends Series> implements Iterable<S> {
   readonly #overflow = new Map<string, S>();
   #characters = 0;
   #metricCharacters = 0;
-  /** The last metric key that was in neither map: a key without room comes again and again. */
+  /** The last metric key that was in neither map: a key without room recurs. */
   #missed = { metric: '', path: '' };
   #sweptAtMs = -Infinity;
   #isFull = false;
@@ -47,7 +47,7 @@ export class CappedSeries<S extends Series> implements Iterable<S> {
     this.#deps = deps;
   }
 
-  /** The series of a metric key as it came from rules and requests, to add so many hits to. */
+  /** The series of a metric key from rules and requests, to add `hits` to. */
   of(metric: string, hits = 1): S {
     return this.#byPath.get(metric) ?? this.#byMetric.get(metric) ?? this.#find(metric, hits);
   }
@@ -57,7 +57,7 @@ export class CappedSeries<S extends Series> implements Iterable<S> {
     return this.#byPath.get(metric) ?? this.#byMetric.get(metric);
   }
 
-  /** How many there are, without the overflow series. */
+  /** Number of series, without the overflow series. */
   get size(): number {
     return this.#byPath.size;
   }
@@ -68,7 +68,7 @@ export class CappedSeries<S extends Series> implements Iterable<S> {
   }
 
   #find(metric: string, hits: number): S {
-    // Clients can send any number of huge texts: only their beginning is read and kept.
+    // Clients can send any number of huge strings: only their beginning is read and kept.
     if (metric.length > MAX_METRIC_LENGTH) return this.of(cutMetric(metric), hits);
     if (metric !== this.#missed.metric)
       this.#missed = { metric: copyOf(metric), path: cleanName(metric) };
@@ -118,7 +118,7 @@ export class CappedSeries<S extends Series> implements Iterable<S> {
     return created;
   }
 
-  /** Drops what has not changed since the previous sweep: once in IDLE_MS at most, a few milliseconds then. */
+  /** Drops series without a change since the previous sweep: at most once in IDLE_MS, for a few milliseconds. */
   #sweep(): void {
     const nowMs = this.#deps.monotonicMs();
     if (nowMs - this.#sweptAtMs < IDLE_MS) return;

@@ -2,7 +2,7 @@ import { BUCKETS, type Sample, samplesSince } from './histogram';
 import type { Registry } from './registry';
 import type { Counter } from './series';
 
-/** What a push output has to report about one statistic. `position` is a timer's index in the registry. */
+/** A change of one statistic for a push output. `position` is a timer's index in the registry. */
 export type Change =
   | {
       readonly kind: 'counter';
@@ -20,8 +20,8 @@ export type Change =
     };
 
 /**
- * What one push output has not written yet. What it could not send is simply not acknowledged: it is
- * part of the next difference, so that nothing is lost and nothing is queued.
+ * The changes that one push output has not written yet. Those that it could not send are simply not acknowledged: they are part of
+ * the next difference, so that nothing is lost and nothing is queued.
  */
 export interface Changes {
   /** To be awaited before `read`; undefined: nothing to wait for. */
@@ -31,7 +31,7 @@ export interface Changes {
   acknowledge(change: Change): void;
 }
 
-/** One output at a time: the counters note what was flushed. */
+/** For one output at a time: the counters note what was flushed. */
 export function createChanges(registry: Registry): Changes {
   const flushedCounts: Float64Array[] = [];
   registry.keepUntilFlushed();

@@ -10,7 +10,7 @@ import type { Histogram, Recorded } from './histogram';
 import type { Registry } from './registry';
 import type { Counter, DomainSeries, RuleSeries } from './series';
 
-/** What one process counted since its last report; plain data, so that it can cross to another process. */
+/** The counts of one process since its last report; plain data, so that it can cross to another process. */
 export interface Differences {
   readonly counters: readonly (readonly [name: string, by: number])[];
   readonly rules: readonly (readonly [path: string, hits: Figures])[];
@@ -20,17 +20,17 @@ export interface Differences {
   readonly timers: readonly TimerDifference[];
 }
 
-/** What a timer recorded; its maximum is that since the start. */
+/** The recordings of a timer; its maximum is that since the start. */
 export interface TimerDifference extends Recorded {
   readonly name: string;
 }
 
-/** Series looked at in one turn of the event loop: about a millisecond. */
+/** Series read per turn of the event loop: about a millisecond. */
 const STEP = 4_000;
 
 /**
- * Reads what a registry counted since this was last asked, in pieces with a turn of the event loop between them. The
- * registry must have no other output: its counters note what was read.
+ * Reads the counts of a registry since the last call, in pieces with a turn of the event loop between them. The registry must have
+ * no other output: its counters note what was read.
  */
 export function createDifferences(registry: Registry): () => AsyncGenerator<Differences, void> {
   const countersBefore = new Set<string>();
@@ -73,7 +73,7 @@ export function createDifferences(registry: Registry): () => AsyncGenerator<Diff
   };
 }
 
-/** What series of one figure have grown by, in pieces. */
+/** The growth of the series of one figure, in pieces. */
 async function* takenOf(
   series: Iterable<DomainSeries>,
 ): AsyncGenerator<readonly (readonly [path: string, by: number])[], void> {
@@ -131,7 +131,7 @@ function timerDifference(
   return { name, buckets, times, sumMilliseconds: sumMilliseconds - sumBefore, maxMilliseconds };
 }
 
-/** Cuts while it reads: what is added meanwhile is read, or comes with the next report. */
+/** Cuts while it reads: items added meanwhile are read, or come with the next report. */
 function* slices<T>(all: Iterable<T>, size: number): Generator<T[], void> {
   let slice: T[] = [];
   for (const one of all) {

@@ -3,7 +3,7 @@ import { quantile, samplesSince, type Histogram } from './histogram';
 import type { Registry } from './registry';
 import { sortedLines, toText, type Source } from './sorted-lines';
 
-/** Lines of one piece: a fraction of a millisecond. */
+/** Lines per piece: a fraction of a millisecond. */
 const LINES_OF_PIECE = 128;
 
 /** Every statistic as a line `name: value`, sorted, in pieces, for a registry of any size. */
@@ -13,7 +13,7 @@ export function* dumpText(registry: Registry): Steps<void, string> {
     yield piece && `${piece.join('\n')}\n`;
 }
 
-/** The same as JSON: `{"counters": {…}, "gauges": {…}, "timers": {"name": {"count", "p50", …}}}`. */
+/** All statistics as JSON: `{"counters": {…}, "gauges": {…}, "timers": {"name": {"count", "p50", …}}}`. */
 export function* dumpJson(registry: Registry): Steps<void, string> {
   yield* refresh(registry);
   yield* printed('{"counters":{', counters(registry));

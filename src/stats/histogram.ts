@@ -1,6 +1,6 @@
 /** Ratio of a bucket's upper end to its lower one: the value of a bucket is at most 0.5 % off. */
 const GROWTH = 1.01;
-/** 1 µs to a day and more; what lies outside counts in the first or the last bucket. */
+/** 1 µs to a day and more; durations outside count in the first or the last bucket. */
 const LEAST_MS = 0.001;
 export const BUCKETS = 2540;
 
@@ -14,7 +14,7 @@ function bucketOf(milliseconds: number): number {
   return Math.min(above + 1, BUCKETS - 1);
 }
 
-/** The duration that stands for a bucket: the geometric middle of its ends; 0 for the first. */
+/** The duration that represents a bucket: the geometric middle of its ends; 0 for the first. */
 function bucketMilliseconds(bucket: number): number {
   return bucket === 0 ? 0 : LEAST_MS * GROWTH ** (bucket - 0.5);
 }
@@ -34,7 +34,7 @@ export class Histogram {
     if (milliseconds > this.maxMilliseconds) this.maxMilliseconds = milliseconds;
   }
 
-  /** Adds what another histogram recorded: `times[i]` in bucket `buckets[i]`. */
+  /** Adds the recordings of another histogram: `times[i]` in bucket `buckets[i]`. */
   add({ buckets, times, sumMilliseconds, maxMilliseconds }: Recorded): void {
     for (const [i, bucket] of buckets.entries()) {
       const more = times[i] ?? 0;
@@ -46,7 +46,7 @@ export class Histogram {
   }
 }
 
-/** Occurrences by bucket, only of buckets that hold something. */
+/** Occurrences by bucket, only of buckets that are not empty. */
 export interface Recorded {
   readonly buckets: readonly number[];
   readonly times: readonly number[];
@@ -64,7 +64,7 @@ export function mergedHistogram(one: Histogram, other: Histogram): Histogram {
   return merged;
 }
 
-/** One bucket that holds something. */
+/** One bucket that is not empty. */
 export interface Sample {
   readonly bucket: number;
   readonly milliseconds: number;

@@ -2,7 +2,7 @@ import type { Differences } from './differences';
 import { joinGauges } from './join-gauges';
 import { OVERFLOW, type Registry } from './registry';
 
-/** Adds what another process counted. Totals only grow, whatever becomes of that process. */
+/** Adds the counts of another process. Totals only grow, even when that process ends. */
 export function addDifferences(registry: Registry, differences: Differences): void {
   for (const [name, by] of differences.counters) registry.count(name, by);
   for (const [path, hits] of differences.rules)
@@ -20,12 +20,12 @@ function addTo(
   series.of(path, isOverflow(path) ? 0 : by).add(by);
 }
 
-/** What found no room in the other process was counted as such there. */
+/** Counts without room in the other process were marked as such there. */
 function isOverflow(path: string): boolean {
   return path === OVERFLOW || path.endsWith(`.${OVERFLOW}`);
 }
 
-/** `unshown`: gauges that are read here and not shown as statistics. */
+/** `unshown`: gauges that are read here but are not statistics. */
 export function createMergedGauges(
   registry: Pick<Registry, 'gauge'>,
   unshown: ReadonlySet<string> = new Set(),
@@ -36,7 +36,7 @@ export function createMergedGauges(
     [...reported.values()].flatMap((gauges) => gauges.get(name) ?? []);
   const read = (name: string): number => joinGauges(name, valuesOf(name));
   return {
-    /** Replaces what one process reported; undefined: it has ended. */
+    /** Replaces the report of one process; undefined: it has ended. */
     report(process: number, gauges: ReadonlyMap<string, number> | undefined) {
       if (gauges === undefined) reported.delete(process);
       else reported.set(process, gauges);
@@ -52,9 +52,9 @@ export function createMergedGauges(
         shown.delete(name);
       }
     },
-    /** What one process reported last; undefined: nothing of that name. */
+    /** The last report of one process; undefined: it has no such gauge. */
     of: (process: number, name: string) => reported.get(process)?.get(name),
-    /** The sum, or the worst, of what all reported last; 0 where none did. */
+    /** The sum, or the worst, of all last reports; 0 where there are none. */
     read,
   };
 }

@@ -1,7 +1,7 @@
 import { copyOf } from '../platform/copy-of';
 import { TAG_START } from './naming';
 
-/** Names of what decisions count (behaviour.md §6). */
+/** Names of the statistics of decisions (behaviour.md §6). */
 export const NAMES = {
   /** Followed by `.<domain>.<key_value>.<stat>`. */
   rules: 'ratelimit.service.rate_limit',
@@ -12,30 +12,30 @@ export const NAMES = {
   storeTimeout: 'ratelimit.service.call.should_rate_limit.redis_timeout',
   breakerOpen: 'ratelimit.service.call.should_rate_limit.breaker_open',
   answeredLocally: 'ratelimit.service.call.should_rate_limit.answered_locally',
-  /** Followed by `.<store>.time`: how long it took to answer for a batch. */
+  /** Followed by `.<store>.time`: the time of its answer to a batch. */
   store: 'ratelimit.store',
-  /** Decisions whose caller went away before them. */
+  /** Decisions whose caller left before them. */
   abandoned: 'ratelimit.service.call.should_rate_limit.abandoned',
   globalShadowMode: 'ratelimit.service.global_shadow_mode',
-  /** What was counted in a series that says `overflow`, for want of room for one of its own. */
+  /** Counts of a series named `overflow`, for lack of room for one of its own. */
   overflow: 'ratelimit.statistics.overflow',
 } as const;
 
-/** A metric key is cut here: no file system, datagram or dashboard takes more. */
+/** A metric key is cut here: no file system, datagram or dashboard accepts more. */
 export const MAX_METRIC_LENGTH = 2048;
 
-/** What would end a name or its line in StatsD, and what some readers of lines take for an end. */
+/** Characters that would end a name or its line in StatsD, or that some readers of lines take for an end. */
 const UNSAFE = /[:|\p{Cc}\p{Zl}\p{Zp}]/gu;
-/** As the reference finds them: anywhere, from left to right. */
+/** As in the reference: anywhere, from left to right. */
 const IPV4 = /\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}/g;
 
 /**
- * A metric key as it came from a rule file or a request, made fit to be part of a name: it cannot
- * start another line, value or tag (behaviour.md §6.2). Longer ones than `MAX_METRIC_LENGTH` are cut first.
+ * A metric key from a rule file or a request, made safe as a part of a name: it cannot start another line, value or tag
+ * (behaviour.md §6.2). One longer than `MAX_METRIC_LENGTH` is cut first.
  */
 export function cleanName(metric: string): string {
   const name = cutMetric(metric).replace(UNSAFE, '_');
-  // A copy: a name stays as long as its series, and must keep no request alive.
+  // A copy: a name lives as long as its series, and must keep no request alive.
   return copyOf(withoutTags(name.replace(IPV4, (ip) => ip.replaceAll('.', '_'))));
 }
 

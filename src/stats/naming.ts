@@ -1,4 +1,4 @@
-/** How an output writes the name of a statistic: in front of the value, and at the end of the line. */
+/** A statistic's name as an output writes it: before the value, and at the end of the line. */
 export interface WrittenName {
   readonly name: string;
   /** Tags as the end of a line, `|#k:v,k:v`; empty without tags. */
@@ -9,13 +9,13 @@ export type Naming = (name: string) => WrittenName;
 
 export type Tags = Readonly<Record<string, string>>;
 
-/** What stands before each tag that is part of a name: `.__k=v` (behaviour.md §6.3). */
+/** Precedes each tag that is part of a name: `.__k=v` (behaviour.md §6.3). */
 export const TAG_START = '.__';
 
-/** What would end a tag, its value or the line, where tags are part of names. */
+/** Characters that would end a tag, its value or the line, where tags are part of names. */
 const UNSAFE = /[.:|=\p{Cc}\p{Zl}\p{Zp}]/gu;
 
-/** The tags of EXTRA_TAGS in the order of their names, made fit for StatsD; one without a value is none. */
+/** The tags of EXTRA_TAGS in the order of their names, made safe for StatsD; one without a value is dropped. */
 export function cleanTags(tags: Tags): readonly (readonly [name: string, value: string])[] {
   return Object.entries(tags)
     .filter(([, value]) => value !== '')

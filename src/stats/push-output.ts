@@ -3,13 +3,13 @@ import type { Observable } from 'rxjs';
 import { createStopSignal, flushPeriodically, fromTask } from '../../streams';
 import type { Change, Changes } from './changes';
 
-/** Statistics that are written away at an interval. */
+/** Statistics that are written at an interval. */
 export interface PushOutput {
-  /** Where to, for messages: `tcp://localhost:8125`. */
+  /** The destination, for messages: `tcp://localhost:8125`. */
   readonly target: string;
   /** Flushes at every interval and once more at the end, then completes. Never fails. */
   readonly run$: Observable<Flush>;
-  /** Asks for the last flush and the end of `run$`. Safe to call twice. */
+  /** Requests the last flush and the end of `run$`. Safe to call twice. */
   readonly close: () => void;
 }
 
@@ -19,18 +19,18 @@ export interface FlushOptions {
   readonly lastFlushWithinMs: number;
 }
 
-/** Where a push output writes. One `send` at a time. */
+/** The destination of a push output. One `send` at a time. */
 export interface Sink {
-  /** The place, for messages: `tcp://localhost:8125`. */
+  /** The destination, for messages: `tcp://localhost:8125`. */
   readonly name: string;
-  /** Most bytes of one `send`; a longer single line comes alone. */
+  /** Maximum of bytes per `send`; a longer single line comes alone. */
   readonly maxBytes: number;
   /**
-   * Sends lines, joined by newlines, none at the end. Resolves once they are taken, rejects when
-   * they are not or when the signal aborts; the next `send` starts afresh.
+   * Sends lines, joined by newlines, none at the end. Resolves once they are accepted, rejects when they are not or when the signal
+   * aborts; the next `send` starts afresh.
    */
   send(lines: string, signal: AbortSignal): Promise<void>;
-  /** The end of a flush: closes what is opened anew for each. */
+  /** The end of a flush: closes what is reopened for each. */
   endFlush(): void;
   close(): void;
 }
@@ -41,7 +41,7 @@ export interface Line {
   readonly change: Change;
 }
 
-/** How a flush went. What an error kept back comes with the next flush. */
+/** The result of a flush. Changes that an error kept back come with the next flush. */
 export interface Flush {
   readonly lines: number;
   readonly error: Error | undefined;
@@ -77,8 +77,8 @@ export function createPushOutput(
 }
 
 /**
- * Writes what changed, one chunk at a time: the next is made when the sink has taken the one before,
- * so that a slow reader costs neither memory nor time. Never rejects.
+ * Writes the changes, one chunk at a time: the next is made when the sink has accepted the previous one, so that a slow reader
+ * costs neither memory nor time. Never rejects.
  */
 export async function push(
   { changes, sink, toLines }: PushDeps,

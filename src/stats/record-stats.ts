@@ -4,8 +4,8 @@ import { NAMES } from './names';
 import type { Registry } from './registry';
 
 /**
- * Counts what the decisions of a batch say about themselves. Adds tallies to the registry. A rule's counters are looked up by one
- * read of a map; its name is cleaned when the first hit makes them.
+ * Records the statistics of a batch's decisions. Adds tallies to the registry. A rule's counters are found by one map lookup; its
+ * name is cleaned when the first hit creates them.
  */
 export function createRecordStats(registry: Registry) {
   const { rules, unknownDomains, unmatched } = registry;

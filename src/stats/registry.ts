@@ -11,7 +11,7 @@ export type NameOf = (path: string, stat: string) => string;
 const DEFAULT_MAX_SERIES = 100_000;
 
 export interface RegistryOptions {
-  /** Decides how long a series was idle. */
+  /** Measures for how long a series was idle. */
   readonly monotonicMs?: () => number;
   readonly refresh?: () => Promise<void>;
 }
@@ -67,19 +67,19 @@ export function createRegistry({ monotonicMs = systemMonotonicMs, refresh }: Reg
   }
 
   return {
-    /** Counters by metric key of a rule; bounded, since requests make them. */
+    /** Counters by metric key of a rule; bounded, since requests create them. */
     rules,
-    /** Counters by domain that has no rules; bounded for the same reason. */
+    /** Counters by domain without rules; bounded for the same reason. */
     unknownDomains,
-    /** Counters by domain, of descriptors that none of its rules matched; bounded as the others, though domains come from rules. */
+    /** Counters by domain, of descriptors that none of its rules matched; bounded like the others, though domains come from rules. */
     unmatched,
-    /** Counters by metric key of a rule with a budget, for each figure; bounded as those of rules. */
+    /** Counters by metric key of a rule with a budget, for each figure; bounded like those of rules. */
     budgets,
-    /** In the order in which they came to be; none is ever removed. */
+    /** In the order of their creation; none is ever removed. */
     timers: timers as ReadonlyMap<string, Histogram>,
-    /** The counters that code names, without those that requests make. */
+    /** The counters that code names, without those that requests create. */
     counters: counters as ReadonlyMap<string, Counter>,
-    /** Brings in what other processes have counted; undefined where there are none. Outputs call it before they read. */
+    /** Fetches the counts of other processes; undefined where there are none. Outputs call it before they read. */
     refresh,
     /** The counter of this name, for code that adds to it often. Names are few: none is ever removed. */
     counter,
@@ -99,8 +99,8 @@ export function createRegistry({ monotonicMs = systemMonotonicMs, refresh }: Reg
       };
     },
     /**
-     * Every wanted counter by its complete name; names are built for these only. `nameOfLimit` names what one of several limits
-     * refused, in place of the name that it has.
+     * Every wanted counter by its complete name; names are built only for these. `nameOfLimit` replaces the names of refusals by
+     * one of several limits.
      */
     *readCounters(
       isWanted: (counter: Counter) => boolean = () => true,
@@ -109,9 +109,9 @@ export function createRegistry({ monotonicMs = systemMonotonicMs, refresh }: Reg
       for (const entry of counters) if (isWanted(entry[1])) yield entry;
       for (const [one, nameOf] of readSeries(nameOfLimit)) yield* countersOf(one, nameOf, isWanted);
     },
-    /** Every series with what makes the complete names of its counters: one function for all whose names begin alike. */
+    /** Every series with the function for the complete names of its counters: one function for all with a common prefix. */
     readSeries,
-    /** Reads every gauge now. Gauges of one name are joined; one that fails or is not a finite number is left out. */
+    /** Reads every gauge now. Gauges of one name are joined; one that fails or is not a finite number is omitted. */
     readGauges() {
       const values = new Map<string, number>();
       for (const [name, reads] of gauges) {
@@ -120,7 +120,7 @@ export function createRegistry({ monotonicMs = systemMonotonicMs, refresh }: Reg
       }
       return values;
     },
-    /** Sets how many series of one kind there may be; `DEFAULT_MAX_SERIES` before. */
+    /** Sets the number of series per kind; `DEFAULT_MAX_SERIES` before. */
     limitSeries(given: SeriesLimits) {
       limits = given;
     },
@@ -133,7 +133,7 @@ export function createRegistry({ monotonicMs = systemMonotonicMs, refresh }: Reg
 
 export type Registry = ReturnType<typeof createRegistry>;
 
-/** The last word of the path of a series that sums what found no room. */
+/** The last segment of the path of a series that sums those without room. */
 export const OVERFLOW = 'overflow';
 
 /** The surplus of each domain of the rules stays with it, so that sums over a domain stay right. */
@@ -142,7 +142,7 @@ function overflowOfDomain(path: string): string {
   return end < 0 ? OVERFLOW : `${path.slice(0, end)}.${OVERFLOW}`;
 }
 
-/** Not that of rules, whose statistic has the same word. */
+/** Different from that of rules, whose statistic has the same word. */
 function overflowOfLimits(path: string): string {
   return `${overflowOfDomain(path)}.limit_${OVERFLOW}`;
 }

@@ -1,15 +1,15 @@
 import { copyOf } from '../platform/copy-of';
 
-/** Bytes that one memory takes, roughly. */
+/** Approximate memory of one cache. */
 const MAX_BYTES = 33_554_432;
-/** Of an entry, besides its texts. */
+/** Memory of an entry, besides its strings. */
 const ENTRY_BYTES = 200;
-/** Of the name and the texts that are made of it, for each character of the name. */
+/** Memory of the name and the strings derived from it, per character of the name. */
 const BYTES_PER_CHARACTER = 4;
 
 /**
- * The same function, asked once for each name: every flush and every scrape come with the same names again.
- * Starts anew where its memory is full. Names are copied, so that parts of them hold nothing else.
+ * Caches a function by name: every flush and every scrape use the same names again. Starts anew when it is full. Names are copied,
+ * so that parts of them keep nothing else alive.
  */
 export function rememberByName<T>(
   find: (name: string) => T,

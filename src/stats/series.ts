@@ -3,7 +3,7 @@ import { FIGURES, type Figure, type Figures } from '../core/decision/figures';
 /** A total that only grows, exact to 2^53. A class, so that a hundred thousand of them stay small. */
 export class Counter {
   value = 0;
-  /** How much of it a push output has written away; the rest is the next difference. */
+  /** The part that a push output has written; the rest is the next difference. */
   flushedValue = 0;
 
   add(by: number): void {
@@ -13,19 +13,19 @@ export class Counter {
 
 /** Counters of one rule or domain: requests can create any number of them. */
 export interface Series {
-  /** Between the common start of all names and the statistic: `shop.user_ann`. */
+  /** Between the common prefix of all names and the statistic: `shop.user_ann`. */
   readonly path: string;
   /** The names of its statistics. */
   readonly stats: readonly string[];
-  /** The counter of `stats[index]`; undefined while it never counted. */
+  /** The counter of `stats[index]`; undefined until it counts. */
   at(index: number): Counter | undefined;
-  /** Whether it counted since the last time this was asked. */
+  /** Whether it counted since the last call. */
   changedSinceLastCheck(): boolean;
 }
 
 const RULE_STATS = FIGURES.map(([, stat]) => stat);
 
-/** The counters of one metric key; one that never counted does not exist. Fields, since there may be a hundred thousand. */
+/** The counters of one metric key; one is created by its first count. Fields, since there may be a hundred thousand. */
 export class RuleSeries implements Series, Record<Figure, Counter | undefined> {
   readonly path: string;
   readonly stats = RULE_STATS;
@@ -60,7 +60,7 @@ export class RuleSeries implements Series, Record<Figure, Counter | undefined> {
     return figure && this[figure];
   }
 
-  /** Whatever a rule counts, it counts as a hit too, taken or given back. */
+  /** Every count of a rule is a hit too, added or refunded. */
   changedSinceLastCheck(): boolean {
     const hits = (this.totalHits?.value ?? 0) + (this.totalNegativeHits?.value ?? 0);
     const changed = hits !== this.#seen;
@@ -69,7 +69,7 @@ export class RuleSeries implements Series, Record<Figure, Counter | undefined> {
   }
 }
 
-/** One figure of a domain: descriptors that came without rules, or met none of them. */
+/** One figure of a domain: descriptors without rules, or without a match. */
 export class DomainSeries implements Series {
   readonly path: string;
   readonly stats: readonly [stat: string];

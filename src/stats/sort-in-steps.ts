@@ -1,10 +1,10 @@
-/** What one step sorts, or merges: a fraction of a millisecond. */
+/** Items sorted, or merged, per step: a fraction of a millisecond. */
 const ITEMS_OF_RUN = 128;
 const ITEMS_OF_STEP = 512;
 
 export type Compare = (a: number, b: number) => number;
 
-/** Sorts numbers in runs of some each, then merges pairs of them. The list that is passed is used up. */
+/** Sorts numbers in runs, then merges pairs of them. The given list is consumed. */
 export function* sortInSteps(
   numbers: Float64Array,
   compare: Compare,
@@ -22,7 +22,7 @@ export function* sortInSteps(
   return from;
 }
 
-/** Merges each two neighbours of sorted runs of this length. */
+/** Merges neighbouring pairs of sorted runs of this length. */
 function* mergePairs(
   from: Float64Array,
   to: Float64Array,

@@ -4,7 +4,7 @@ import { sortInSteps } from './sort-in-steps';
 
 const SERIES_OF_STEP = 128;
 
-/** A statistic by its name, or a series of some: its name and its values are read when its lines are made. */
+/** A statistic by its name, or a series: its name and its values are read when its lines are made. */
 export type Source =
   | { readonly name: string; readonly value: string | number }
   | { readonly series: Series; readonly nameOf: NameOf };
@@ -12,8 +12,8 @@ export type Source =
 type Print<T> = (name: string, value: string | number) => T;
 
 /**
- * Every statistic as a line, in the order of `name: value`. Only references to lines are sorted, each a number, since there may
- * be a million: a line is made when it is asked for, and to compare it where the paths do not decide. Undefined: a step.
+ * Every statistic as a line, in the order of `name: value`. Only references to lines are sorted, each a number, since there may be
+ * a million: a line is made when it is read, and for a comparison that paths do not decide. Undefined: a step.
  */
 export function* sortedLines(
   all: Iterable<Source>,
@@ -61,7 +61,7 @@ function lineOfSource<T>(source: Source, index: number, make: Print<T>): T {
   return make(nameOf(series.path, series.stats[index] ?? ''), series.at(index)?.value ?? 0);
 }
 
-/** Undefined where only the whole lines can tell: one path may begin as another one goes on. */
+/** Undefined where only the whole lines decide: one path may be a prefix of another. */
 function compareSources(a: Source, b: Source, stat: number, otherStat: number): number | undefined {
   if (!('series' in a) || !('series' in b) || a.nameOf !== b.nameOf) return undefined;
   const [one, other] = [a.series, b.series];

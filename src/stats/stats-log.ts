@@ -32,12 +32,12 @@ export function createStatsLog(
   );
 }
 
-/** The part of a line after the name; undefined for a gauge that has not changed. */
+/** The part of a line after the name; undefined for an unchanged gauge. */
 type Describe = (change: Change) => string | undefined;
 
 /**
- * One line for each changed statistic, in the shape of the text log:
- * `time="…" type=counter name=ratelimit.service.config_load_success delta=1 total=4`.
+ * One line for each changed statistic, in the shape of the text log: `time="…" type=counter
+ * name=ratelimit.service.config_load_success delta=1 total=4`.
  */
 function createLogLines(now: () => Date, naming: Naming): (change: Change) => Iterable<Line> {
   const describe = createDescribe();
@@ -75,7 +75,7 @@ function describeTimer(samples: readonly Sample[]): string {
 
 const MAX_BYTES = 16 * 1024;
 
-/** Writes to a stream that stays open; a broken pipe ends nothing but the flush. */
+/** Writes to a stream that stays open; a broken pipe ends only the flush. */
 function createStreamSink(out: Writable): Sink {
   const ignore = () => undefined;
   out.on('error', ignore);

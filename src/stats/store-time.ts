@@ -7,7 +7,7 @@ export interface StoreTimeDeps {
   readonly monotonicMs: () => number;
 }
 
-/** The same counters of a store of this name; each batch that it answered, or let time out, is one observation of a timer. */
+/** The same counters, with a timer for the store of this name: each batch that it answered, or that timed out, is one observation. */
 export function withStoreTime<C extends Pick<Counters, 'add'>>(
   counters: C,
   store: string,
@@ -31,8 +31,8 @@ export function withStoreTime<C extends Pick<Counters, 'add'>>(
 }
 
 /**
- * Whether the store answered for a batch, or let it time out: only that takes time of the store. An open breaker, a
- * store without a connection, hits on lease and the local cache reply without it.
+ * Whether the store answered for a batch, or timed out: only that takes time of the store. An open breaker, a store without a
+ * connection, leased hits and the local cache reply without it.
  */
 export function gotAnswer({ increments }: CounterBatch, reply: unknown): boolean {
   if (reply instanceof Error) return !isAway(reply);

@@ -2,29 +2,29 @@ import type { Pattern } from '../platform/pattern';
 import { cleanTags, TAG_START, type Naming, type Tags } from './naming';
 import { rememberByName } from './remember-by-name';
 
-/** Turns the names that a pattern finds into another name with tags. */
+/** Turns the names that match a pattern into another name with tags. */
 export interface NameRule {
   readonly pattern: Pattern;
-  /** `$0`, `$1`… stand for groups of the pattern. */
+  /** `$0`, `$1`… are replaced by groups of the pattern. */
   readonly metricName: string;
-  /** Values may hold `$0`, `$1`… too. */
+  /** Values may contain `$0`, `$1`… too. */
   readonly tags: Tags;
 }
 
 export interface TaggedNamingOptions {
-  /** In the order in which they are tried; the first that finds something decides. */
+  /** In the order in which they are tried; the first match decides. */
   readonly rules: readonly NameRule[];
   readonly extraTags: Tags;
 }
 
 const GROUP = /\$(\d+)/g;
 const UNSAFE_IN_NAME = /[:|\p{Cc}\p{Zl}\p{Zp}]/gu;
-/** A comma would start another tag; a colon in a value is one of its characters. */
+/** A comma would start another tag; a colon is allowed in a value. */
 const UNSAFE_IN_TAG = /[,|\p{Cc}\p{Zl}\p{Zp}]/gu;
 
 /**
- * Names with tags as DogStatsD writes them: `name:1|c|#k1:v1,k2:v2`. Tags that stand in a name (`add.__code=success`)
- * leave it before the rules see it, as in the reference.
+ * Names with tags as DogStatsD writes them: `name:1|c|#k1:v1,k2:v2`. Tags in a name (`add.__code=success`) are removed before the
+ * rules see it, as in the reference.
  */
 export function createTaggedNaming({ rules, extraTags }: TaggedNamingOptions): Naming {
   const extra = cleanTags(extraTags).map(([name, value]) => `${name}:${clean(value)}`);
@@ -48,7 +48,7 @@ export function createTaggedNaming({ rules, extraTags }: TaggedNamingOptions): N
   return rules.length === 0 ? naming : rememberByName(naming);
 }
 
-/** A name without its tags, and these. What a caller put into a name holds no `=` there, and is part of the name. */
+/** Splits a name from its tags. A caller's own part of a name contains no `=` there, and stays in the name. */
 function separateTags(name: string): readonly [name: string, tags: readonly string[]] {
   const start = name.indexOf(TAG_START);
   if (start < 0) return [name, []];
@@ -57,7 +57,7 @@ function separateTags(name: string): readonly [name: string, tags: readonly stri
   return [name.slice(0, start), tags.map((tag) => clean(tag.replace('=', ':')))];
 }
 
-/** A group that took no part is empty; one that the pattern does not have stays as written. */
+/** A group that did not take part is empty; one that the pattern lacks stays as written. */
 function fill(template: string, groups: readonly string[]): string {
   return template.replace(GROUP, (written, group: string) => groups[Number(group)] ?? written);
 }

@@ -14,8 +14,8 @@ export interface BatchTraceDeps {
 }
 
 /**
- * The spans of a batch: one for the match below each traced call, one for the store below the first of them, linked
- * to all; `first` is the index of the first request that is traced.
+ * The spans of a batch: one for the match below each traced call, one for the store below the first of them, linked to all; `first`
+ * is the index of the first traced request.
  */
 export function createBatchTrace(
   { add, monotonicMs }: BatchTraceDeps,
@@ -41,7 +41,7 @@ export function createBatchTrace(
     counted(reply) {
       const times = { startMs: matchedMs, endMs: monotonicMs() };
       const record = toStoreRecord(times, { requests, increments }, reply, callsOf());
-      // All of it was on lease: the store was not asked.
+      // All of it was leased: the store was not called.
       if (record.leased !== undefined && record.increments === 0) return;
       store = record;
       add(record);

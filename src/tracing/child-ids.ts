@@ -3,7 +3,7 @@ import type { SpanIds } from '../wire/otlp/span-ids';
 /** Drawing many at once costs a fraction of drawing each. */
 const DRAWN_AT_ONCE = 1_024;
 
-/** Ids of new spans: below another one, or the first of a trace. Fills come from a random source that never repeats. */
+/** Ids of new spans: children, or the first of a trace. Filled from a random source that never repeats. */
 export function createChildIds(
   randomFill: (numbers: Int32Array) => void,
 ): (parent: SpanIds | undefined) => SpanIds {

@@ -10,10 +10,10 @@ import type { SpanBatch, SpanExporter } from './span-queue';
 
 export interface ExporterOptions {
   readonly protocol: 'http' | 'grpc';
-  /** With `https` the connection is encrypted; over http the complete address. */
+  /** With `https` the connection is encrypted; for http the complete address. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Of one export with its retries. */
+  /** For one export with its retries. */
   readonly timeoutMs: number;
   readonly compression: 'gzip' | 'none';
   readonly caFile: string | undefined;
@@ -42,7 +42,7 @@ const RPC = '/opentelemetry.proto.collector.trace.v1.TraceService/Export';
 
 export interface ExporterDeps {
   readonly statistics: Pick<Statistics, 'count'>;
-  /** Called after each export, with the reason when it failed. */
+  /** Called after each export, with the reason if it failed. */
   readonly onExport: (failure: string | undefined) => void;
 }
 
@@ -91,7 +91,7 @@ function overHttp(options: ExporterOptions, { ca, key, certificate }: Certificat
     compression,
     timeoutMillis: timeoutMs,
     concurrencyLimit: CONCURRENCY_LIMIT,
-    // The transport adds to what it gets.
+    // The transport modifies the object.
     headers: () => Promise.resolve({ ...headers, 'Content-Type': 'application/x-protobuf' }),
     agentFactory: httpAgentFactoryFromOptions({
       keepAlive: true,

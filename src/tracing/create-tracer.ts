@@ -13,7 +13,7 @@ import { contextOf, traceIdOf, type ChildOf } from './span-context';
 import { keptHeaders, toCallRecord, type TracedCall } from './span-records';
 
 export interface TracerOptions {
-  /** Share of the calls without a client's decision that are traced. */
+  /** Traced share of the calls without a client's decision. */
   readonly samplingRate: number;
 }
 
@@ -22,14 +22,14 @@ export interface TracerDeps extends BatchTraceDeps {
   readonly random: Random;
 }
 
-/** Decides which calls are traced, as their client decided or else by chance, and records their spans. */
+/** Decides which calls are traced, by their client's decision or else by chance, and records their spans. */
 export function createTracer(
   { random, childOf, add, monotonicMs }: TracerDeps,
   { samplingRate }: TracerOptions,
 ): CallTracer & BatchTracer {
   const isChosen = createSampler(samplingRate, random);
   const deps = { add, monotonicMs, childOf };
-  // A connection that repeats its headers gives the same list again.
+  // A connection that repeats its headers passes the same list again.
   let lastHeaders: CallHeaders | undefined;
   let lastDecision: boolean | undefined;
 

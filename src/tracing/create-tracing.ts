@@ -11,7 +11,7 @@ import { sizeOf } from './span-records';
 import { createSpanQueue, type SpanQueueOptions } from './span-queue';
 import { createEpoch, createWriteSpan } from './write-spans';
 
-/** The spans of calls and batches; `close` exports what is left. */
+/** The spans of calls and batches; `close` exports the rest. */
 export interface Tracing {
   readonly tracer: CallTracer & BatchTracer;
   /** Settles after `withinMs` at the latest, also when the collector hangs. */

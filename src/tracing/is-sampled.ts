@@ -23,7 +23,7 @@ export function isSampledByCaller(headers: CallHeaders): boolean | undefined {
   return mayHaveB3 ? ofB3(headers) : undefined;
 }
 
-/** By the last `traceparent`, which stands at `at`. */
+/** By the last `traceparent`, at index `at`. */
 function ofW3c(headers: CallHeaders, at: number): boolean | undefined {
   const { names, values } = headers;
   const last = values[at] as string;
@@ -33,7 +33,7 @@ function ofW3c(headers: CallHeaders, at: number): boolean | undefined {
   return decided ?? ofB3(headers);
 }
 
-/** Whether there is a field of B3 among them. */
+/** Whether a field of B3 is among them. */
 export function hasB3(names: readonly string[]): boolean {
   for (const name of names) if (isB3(name)) return true;
   return false;
@@ -59,7 +59,7 @@ const PARENT_AT = 36;
 /** Version 00, flags 00, ids that are not all zeros. Their other digits are not checked. */
 const PLAINLY_UNSAMPLED = /^00-(?!0{32})[^]{32}-(?!0{16})[^]{16}-00$/;
 
-/** Stands for every `traceparent` of version 00 with flags 00: its ids are never read. */
+/** Replaces every `traceparent` of version 00 with flags 00: its ids are never read. */
 const UNSAMPLED = `00-${'1'.repeat(32)}-${'1'.repeat(16)}-00`;
 
 /** Recognises the value of nearly every call without creating a string. */
@@ -69,7 +69,7 @@ export const UNSAMPLED_PLACEHOLDER: HeaderPlaceholder = {
     length === LENGTH_OF_00 && areUnsampled(bytes) ? UNSAMPLED : undefined,
 };
 
-/** The same of bytes. */
+/** As above, on raw bytes. */
 function areUnsampled(bytes: Uint8Array): boolean {
   return (
     bytes[FLAGS_AT] === ZERO &&

@@ -7,7 +7,7 @@ import { hasB3 } from './is-sampled';
 
 const b3 = new B3Propagator();
 
-/** All header fields that say something of a call's trace. */
+/** All header fields about a call's trace. */
 export const HEADER_NAMES: readonly string[] = [
   'traceparent',
   'tracestate',
@@ -39,7 +39,7 @@ export function parentOf(headers: CallHeaders): SpanIds | undefined {
 function ofW3c(headers: CallHeaders): SpanIds | undefined {
   const { names, values } = headers;
   const at = names.indexOf('traceparent');
-  // Of two of them none counts (W3C Trace Context §3.2).
+  // Two of them count as none (W3C Trace Context §3.2).
   if (at < 0 || names.includes('traceparent', at + 1)) return undefined;
   const parent = parseTraceParent(values[at] as string);
   if (parent === null) return undefined;

@@ -2,10 +2,10 @@ import type { SpanIds } from '../wire/otlp/span-ids';
 import { parentOf } from './parent';
 import type { SpanContext, TracedCall } from './span-records';
 
-/** Draws the ids of a span below another, or of the first span of a trace. */
+/** Draws the ids of a child span, or of the first span of a trace. */
 export type ChildOf = (parent: SpanIds | undefined) => SpanIds;
 
-/** The ids of a call's span; drawn the first time that somebody asks. */
+/** The ids of a call's span; drawn on first use. */
 export function contextOf(call: TracedCall, childOf: ChildOf): SpanContext {
   if (call.context === undefined) {
     const parent = parentOf(call.headers);

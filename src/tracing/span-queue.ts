@@ -7,16 +7,16 @@ export interface SpanBatch {
 
 /** Sends batches to the collector. */
 export interface SpanExporter {
-  /** `done` is called when the batch arrived or is lost. */
+  /** `done` is called when the batch was delivered or lost. */
   send(batch: SpanBatch, done: () => void): void;
-  /** Settles when what was sent arrived or is lost. */
+  /** Settles when everything sent was delivered or lost. */
   close(): Promise<void>;
 }
 
 interface SpanQueueDeps<R> {
   /** Bytes that a record keeps alive. */
   readonly sizeOf: (record: R) => number;
-  /** Encodes one span; `take` gives all since the last time. */
+  /** Encodes one span; `take` returns all since the last call. */
   readonly encode: (record: R) => void;
   readonly take: () => Uint8Array;
   /** Called before many spans are encoded. */
@@ -27,23 +27,23 @@ interface SpanQueueDeps<R> {
 }
 
 export interface SpanQueueOptions {
-  /** Spans that wait, of `SPAN_BYTES` on average; more are dropped. */
+  /** Queued spans, of `SPAN_BYTES` on average; more are dropped. */
   readonly queueSize: number;
-  /** Spans of one export, at most `queueSize`. */
+  /** Spans per export, at most `queueSize`. */
   readonly batchSize: number;
-  /** The longest wait of a span for its export, while exports get through. */
+  /** The longest wait of a span for its export, while exports succeed. */
   readonly delayMs: number;
-  /** The longest wait for the end of an export. */
+  /** Time limit of an export. */
   readonly exportTimeoutMs: number;
 }
 
-/** Room in the queue for each span that may wait; most take half of it. */
+/** Room in the queue per span; most need half of it. */
 const SPAN_BYTES = 1_024;
 
-/** Spans that are encoded in one go, some tenths of a millisecond; then decisions have their turn. */
+/** Spans encoded per slice, some tenths of a millisecond; then decisions have their turn. */
 export const SLICE = 256;
 
-/** What waits for its export; one export runs at a time. */
+/** The queue of exports, one of which runs at a time. */
 export function createSpanQueue<R>(
   { sizeOf, encode, take, onEncode, exporter, onDropped }: SpanQueueDeps<R>,
   { queueSize, batchSize, delayMs, exportTimeoutMs }: SpanQueueOptions,
@@ -51,7 +51,7 @@ export function createSpanQueue<R>(
   const maxBytes = queueSize * SPAN_BYTES;
   let waiting: R[] = [];
   let waitingBytes = 0;
-  /** The export that is made, as far as it is not encoded yet. */
+  /** The rest of the current export that is not encoded yet. */
   let batch: readonly R[] = [];
   let encoded = 0;
   let isExporting = false;
@@ -72,7 +72,7 @@ export function createSpanQueue<R>(
     clearTimeout(timer);
     timer = undefined;
     isExporting = true;
-    // Requests that are served now get their answers first.
+    // Requests in progress get their answers first.
     setImmediate(() => {
       nextBatch();
       encodeSlices();
@@ -88,7 +88,7 @@ export function createSpanQueue<R>(
     for (const record of batch) waitingBytes -= sizeOf(record);
   };
   const encodeSlices = () => {
-    // Closed meanwhile: then it is sent already.
+    // Closed meanwhile: then it was sent already.
     if (isClosed) return;
     encodeUpTo(Math.min(encoded + SLICE, batch.length));
     if (encoded < batch.length) setImmediate(encodeSlices);
@@ -113,7 +113,7 @@ export function createSpanQueue<R>(
   };
 
   return {
-    /** Takes what becomes one span; drops it where there is no room. */
+    /** Queues a record for one span; drops it without room. */
     add: (record: R) => {
       const size = sizeOf(record);
       if (isClosed || waiting.length >= queueSize || waitingBytes + size > maxBytes) {
@@ -124,7 +124,7 @@ export function createSpanQueue<R>(
       waitingBytes += size;
       schedule();
     },
-    /** Sends what waits and settles when it arrived or is lost; what comes later is dropped. */
+    /** Sends the queue and settles when it was delivered or lost; later records are dropped. */
     async close() {
       isClosed = true;
       clearTimeout(timer);

@@ -12,9 +12,9 @@ import type { SpanIds } from '../wire/otlp/span-ids';
 import { HEADER_NAMES } from './parent';
 
 /*
- * One record a span: numbers, short copies of texts and references to shared objects. None keeps a request. Times are
- * monotonic milliseconds. Everything else, ids too, is computed when many spans are encoded together by code that is then
- * warm: one by one between other work it costs several times as much.
+ * One record per span: numbers, short copies of texts and references to shared objects. None keeps a request alive. Times are
+ * monotonic milliseconds. Everything else, ids too, is computed when many spans are encoded together by code that is then warm: one
+ * by one between other work it costs several times as much.
  */
 
 /** A call from its headers to its answer. */
@@ -42,14 +42,14 @@ export interface CallRecord {
   readonly descriptors: number;
   /** Descriptors with a limit. */
   readonly limits: number;
-  /** Descriptors that hits on lease answered, without the store. */
+  /** Descriptors answered by leased hits, without the store. */
   readonly leased: number;
-  /** The answer's, or that of the failure. */
+  /** The code of the answer, or that of the failure. */
   readonly code: string;
   readonly isFailure: boolean;
-  /** The message where the service is at fault. */
+  /** The message of an internal fault. */
   readonly error: string | undefined;
-  /** The batch to link to; undefined where that says nothing. */
+  /** The batch to link to; undefined where a link would be redundant. */
   readonly store: StoreRecord | undefined;
 }
 
@@ -63,16 +63,16 @@ export interface MatchRecord {
 
 export interface StoreRecord {
   readonly span: 'store';
-  /** The traced calls that it serves. */
+  /** Its traced calls. */
   readonly calls: readonly TracedCall[];
   readonly startMs: number;
   readonly endMs: number;
   readonly requests: number;
-  /** Those that the store was asked for. */
+  /** Increments that went to the store. */
   readonly increments: number;
-  /** Those that hits on lease answered, without the store; undefined: none. */
+  /** Increments answered by leased hits, without the store; undefined: none. */
   readonly leased: number | undefined;
-  /** Increments that failed on their own; undefined when none did. */
+  /** Increments that failed alone; undefined when none did. */
   readonly failed: number | undefined;
   readonly errorType: string | undefined;
   readonly error: string | undefined;
@@ -82,7 +82,7 @@ export interface StoreRecord {
 
 export type SpanRecord = CallRecord | MatchRecord | StoreRecord;
 
-/** What a span says of a request that has its answer. */
+/** The span's facts about an answered request. */
 export interface AnsweredCall {
   readonly request: PendingRequest['request'];
   readonly leased: number;
@@ -90,7 +90,7 @@ export interface AnsweredCall {
   readonly store: StoreRecord | undefined;
 }
 
-/** The record of a call, of an invalid one without the last argument. It holds no value of a descriptor: that may be personal data. */
+/** The record of a call; without the last argument, of an invalid one. It contains no value of a descriptor: that may be personal data. */
 export function toCallRecord(
   call: TracedCall,
   endMs: number,
@@ -148,12 +148,12 @@ export function toStoreRecord(
   };
 }
 
-/** A record and its call as objects, without texts; two bytes for each character of those. */
+/** A record and its call as objects, without their strings, which add two bytes per character. */
 const RECORD_BYTES = 256;
 const BYTES_PER_CHARACTER = 2;
 const REFERENCE_BYTES = 8;
 
-/** Bytes that a record keeps alive at most. Records share calls: each counts its own. */
+/** An upper bound of the bytes that a record keeps alive. Records share calls: each counts its own. */
 export function sizeOf(record: SpanRecord): number {
   const error = record.span === 'match' ? undefined : record.error;
   const texts = BYTES_PER_CHARACTER * (error?.length ?? 0);
@@ -163,22 +163,22 @@ export function sizeOf(record: SpanRecord): number {
   return RECORD_BYTES + ofCall + texts;
 }
 
-/** A domain in a span is cut here, in characters. */
+/** Maximal length of a domain in a span, in characters. */
 const MAX_DOMAIN = 256;
-/** The same for an error. */
+/** Maximal length of an error. */
 const MAX_ERROR = 1_024;
 /** Headers are usually a few hundred characters; above this, only those of the trace are kept. */
 const MAX_HEADERS = 2_048;
-/** Twice what a W3C `tracestate` must be able to hold. */
+/** Twice the required capacity of a W3C `tracestate`. */
 const MAX_HEADER = 1_024;
 const MAX_HEADER_FIELDS = 16;
 
-/** A text for a span that waits: short, and a copy. */
+/** A string for a queued span: short, and a copy. */
 export function keptText(text: string, maxLength: number): string {
   return copyOf(text.length <= maxLength ? text : `${text.slice(0, maxLength)}…`);
 }
 
-/** The headers of a call while its spans wait: as they are, or, where that is much, the fields of its trace without long ones. */
+/** The headers of a call while its spans are queued: unchanged or, where they are long, only the fields of its trace without long ones. */
 export function keptHeaders(headers: CallHeaders): CallHeaders {
   if (charactersOf(headers) <= MAX_HEADERS) return headers;
   const names: string[] = [];

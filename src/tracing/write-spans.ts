@@ -123,8 +123,8 @@ function toCallTemplate({ name, attributes, statusAttribute }: CallKind): CallTe
 const STEP_MS = 50;
 
 /**
- * From monotonic milliseconds to Unix milliseconds with a fraction: the wall clock alone counts whole milliseconds, and
- * a span lasts some hundredths of one. `follow` picks up a wall clock that was set.
+ * Converts monotonic milliseconds to Unix milliseconds with a fraction: the wall clock alone counts whole milliseconds, and a span
+ * lasts some hundredths of one. `follow` adopts a wall clock that was set.
  */
 export function createEpoch(wallMs: () => number, monotonicMs: () => number) {
   let offsetMs = wallMs() - monotonicMs();

@@ -1,12 +1,12 @@
 import { DEFAULT_REQUEST_BOUNDS, type RequestBounds } from '../core/decision/request';
 
-/** What one request may cost; both ports keep to it. */
+/** Bounds on the cost of one request, for both ports. */
 export interface TransportBounds extends RequestBounds {
-  /** Bytes of a `/json` body, as it comes and unpacked. */
+  /** Bytes of a `/json` body, as received and unpacked. */
   readonly maxJsonBytes: number;
-  /** Bytes of a gRPC message, as it comes and unpacked. */
+  /** Bytes of a gRPC message, as received and unpacked. */
   readonly maxGrpcMessageBytes: number;
-  /** Times its size that a packed body may unpack to, above 256 KiB. */
+  /** Largest ratio of unpacked to packed body, above 256 KiB. */
   readonly maxUnpackRatio: number;
 }
 

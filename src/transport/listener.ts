@@ -2,23 +2,20 @@ import type { Observable } from 'rxjs';
 import type { PendingRequest } from '../core/ports';
 import type { ListenAddress } from '../platform/listen-address';
 
-/** Something that listens. The app merges `run$`, then calls `listen`, and `close` at the end. */
+/** A port that listens. The app merges `run$`, then calls `listen`, and `close` at the end. */
 export interface Listener {
   /**
-   * All that it does by itself; emits nothing of meaning and never fails. Completes after `close`, and
-   * once the streams that it was given have completed.
+   * Its background work; emits nothing useful and never fails. Completes after `close`, and once the streams that it was given have
+   * completed.
    */
   readonly run$: Observable<void>;
-  /** Settles with the address that is bound; rejects with a message that names it. */
+  /** Settles with the bound address; rejects with a message that names it. */
   listen(): Promise<ListenAddress>;
-  /**
-   * Takes nothing new, waits for what is in flight, cuts what is left after `withinMs`.
-   * Safe to call twice and before `listen`.
-   */
+  /** Accepts nothing new, waits for calls in flight, destroys the rest after `withinMs`. Safe to call twice and before `listen`. */
   close(withinMs: number): Promise<void>;
 }
 
-/** A listener that asks for decisions. */
+/** A listener whose calls need decisions. */
 export interface Transport extends Listener {
   /** All requests of one turn in one emission. One subscriber; completes with `close`. */
   readonly requests$: Observable<readonly PendingRequest[]>;
@@ -26,13 +23,13 @@ export interface Transport extends Listener {
   readonly share?: PortShare | undefined;
 }
 
-/** The part of a port's connections that this process holds, where others accept on the same port. */
+/** This process' share of a port's connections, where others accept on the same port. */
 export interface PortShare {
   /** Connections that were not asked to leave. */
   readonly open: number;
   /**
-   * Asks the youngest to leave until so many are left (they end once they have their answers), and leaves new ones to the
-   * other processes; one of them has to take them. Undefined: takes what comes.
+   * Asks the youngest to leave until `most` are left (they end once they have their answers), and leaves new ones to the other
+   * processes; one of them has to take them. Undefined: accepts all.
    */
   keep(most: number | undefined): void;
 }

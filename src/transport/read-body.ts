@@ -6,7 +6,7 @@ import type { TransportBounds } from './bounds';
 import { refusal, type Refusal } from './responses';
 
 interface BodyBounds extends Pick<TransportBounds, 'maxJsonBytes' | 'maxUnpackRatio'> {
-  /** Bytes of a body whatever MAX_JSON_BYTES says; missing: it alone counts. */
+  /** A bound in bytes that is independent of MAX_JSON_BYTES; missing: only that applies. */
   readonly maxFixedBytes?: number;
 }
 
@@ -28,8 +28,8 @@ const ENCODINGS: ReadonlyMap<string, Unpack | undefined> = new Map<string, Unpac
 const NOT_UTF8 = refusal(400, 'malformed', 'the body is not valid utf-8');
 
 /**
- * Reads a body as text and passes on either the text or the reason why there is none, once; nothing if the client
- * hangs up. Discards what arrives after a refusal, so that the client can finish and read the refusal.
+ * Reads a body as text and passes on either the text or the reason why it is refused, once; nothing if the client hangs up.
+ * Discards what arrives after a refusal, so that the client can finish and read the refusal.
  */
 export function readBody(
   request: IncomingMessage,
@@ -49,8 +49,8 @@ export function readBody(
 }
 
 /**
- * All bytes of the body; undefined, as soon as it is known, when they are too many. They are copied together as they come:
- * a list of chunks of one byte each would take a hundred times their room.
+ * All bytes of the body; undefined as soon as they are known to be too many. They are copied together as they come: a list of
+ * chunks of one byte each would take a hundred times their room.
  */
 function collect(
   request: IncomingMessage,
@@ -79,7 +79,7 @@ function collect(
   });
 }
 
-/** Grows with what came, never with what a header promises. */
+/** Grows with the bytes received, never with a header's promise. */
 function grown(body: Buffer, length: number, atLeast: number): Buffer {
   const larger = Buffer.allocUnsafe(Math.max(atLeast, 2 * body.length));
   body.copy(larger, 0, 0, length);

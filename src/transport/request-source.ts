@@ -9,7 +9,7 @@ interface Taker {
 
 const DRAINING = failure('draining', 'the service is stopping and accepts no more requests');
 
-/** Hands on batches as they are: what one socket read brought is one emission. */
+/** Passes batches on unchanged: the requests of one socket read are one emission. */
 export function createRequestBatches() {
   let subscriber: Taker | undefined;
   let closed = false;
@@ -29,7 +29,7 @@ export function createRequestBatches() {
         subscriber = undefined;
       };
     }),
-    /** The answers come to the responders; `draining` when requests are not taken (any more). */
+    /** The answers come to the responders; `draining` when no requests are accepted (any more). */
     ask: (batch: readonly PendingRequest[]) => {
       if (subscriber !== undefined) subscriber.next(batch);
       else for (const { responder, callId } of batch) responder.answer(callId, DRAINING);
@@ -41,7 +41,7 @@ export function createRequestBatches() {
   };
 }
 
-/** Turns single requests into batches: the calls that arrive in one turn leave in one emission. */
+/** Gathers single requests into batches: the calls of one turn leave in one emission. */
 export function createRequestSource() {
   const batches = createRequestBatches();
   let waiting: PendingRequest[] = [];
@@ -57,12 +57,12 @@ export function createRequestSource() {
   return {
     /** One subscriber at a time. Completes with `close`. */
     requests$: batches.requests$,
-    /** The answer comes to the responder, `draining` when requests are not taken (any more). */
+    /** The answer comes to the responder, `draining` when no requests are accepted (any more). */
     ask: (pending: PendingRequest) => {
       if (closed) batches.ask([pending]);
       else if (waiting.push(pending) === 1) setImmediate(flush);
     },
-    /** Hands on what it holds; from now on every request is answered `draining`. */
+    /** Emits the pending requests; later ones are answered `draining`. */
     close() {
       flush();
       closed = true;

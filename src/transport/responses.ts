@@ -6,7 +6,7 @@ import type { Answer } from '../core/ports';
 export interface Refusal {
   readonly status: number;
   readonly body: {
-    /** A lowercase sentence that says what is wrong and what was expected. */
+    /** A lowercase sentence with the mistake and what was expected. */
     readonly error: string;
     /** Stable, for programs. */
     readonly code: string;
@@ -45,7 +45,7 @@ export function toHttpStatus(answer: Answer): number {
   return answer.overallCode === 'OVER_LIMIT' ? 429 : 200;
 }
 
-/** Writes a whole answer. Does nothing when the client has gone or was answered already. */
+/** Writes a whole answer. No effect when the client has left or was answered already. */
 export function respond(
   response: ServerResponse,
   status: number,
@@ -59,7 +59,7 @@ export function respond(
     'Content-Length': Buffer.byteLength(body),
     ...headers,
   });
-  // Node leaves the body out by itself when the method was HEAD.
+  // Node omits the body by itself when the method was HEAD.
   response.end(body);
 }
 

@@ -4,7 +4,7 @@ import { byteAt, NO_BYTES } from './bytes';
 export interface ByteKey {
   readonly length: number;
   readonly bytes: Uint8Array;
-  /** The same four at a time, in the byte order of this machine; without up to three at the end. */
+  /** The bytes four at a time, in the byte order of this machine; without up to three at the end. */
   readonly words: Int32Array;
   /** The last four bytes. */
   readonly lastWord: number;

@@ -1,17 +1,17 @@
-/** Bytes that every message or body may unpack to, however small it is. */
+/** Bytes to which every message or body may unpack, however small it is. */
 export const FREE_UNPACKED_BYTES = 256 * 1024;
 
 /** How large messages may be, absolutely and relative to their compressed size. */
 export interface UnpackBounds {
-  /** Of a message, compressed and unpacked. */
+  /** For a message, compressed and unpacked. */
   readonly maxBytes: number;
   /** MAX_UNPACK_RATIO. */
   readonly maxRatio: number;
 }
 
 /**
- * Bytes that something compressed may unpack to: `maxRatio` times its size beyond the free ones, so that a client's bytes cost
- * a bounded amount of our time and memory.
+ * Bytes to which something compressed may unpack: `maxRatio` times its size beyond the free ones, so that a client's bytes cost a
+ * bounded amount of our time and memory.
  */
 export function unpackedLimit(packedBytes: number, { maxBytes, maxRatio }: UnpackBounds): number {
   return Math.min(maxBytes, FREE_UNPACKED_BYTES + maxRatio * packedBytes);

@@ -7,19 +7,19 @@ import { SYSTEM_FOLDER, systemZones } from './system-zones';
 import type { ZoneFiles } from './zone-files';
 
 export interface ZonesOptions {
-  /** TZDIR; undefined: where systems have them. */
+  /** TZDIR; undefined: the usual folder of systems. */
   readonly folder?: string | undefined;
-  /** The file that the package brings, where it is another one. */
+  /** The file of the package, where it is another one. */
   readonly packageFile?: string | undefined;
-  /** Of the runtime; default: what Node says. */
+  /** The release of the runtime's data; default: as Node reports it. */
   readonly runtimeRelease?: string | undefined;
   readonly onRefused: (refusal: RefusedZone) => void;
 }
 
-/** A file that cannot be used; the next source serves. */
+/** An unusable file; the next source serves instead. */
 export interface RefusedZone {
   readonly file: string;
-  /** What is wrong with it, and what was expected. */
+  /** Its mistake, and what was expected. */
   readonly reason: string;
 }
 
@@ -29,7 +29,7 @@ export interface Zones extends ZoneLookup {
   readonly origins: readonly ZoneOrigin[];
 }
 
-/** Chooses among the runtime's data, the files of the system and those of the package; a zone is read when it is first found. */
+/** Chooses between the runtime's data, the files of the system and those of the package; a zone is read on first use. */
 export function openZones(options: ZonesOptions): Zones {
   const { folder = SYSTEM_FOLDER, packageFile, onRefused } = options;
   const { runtimeRelease = process.versions['tz'] } = options;
@@ -47,7 +47,7 @@ export function openZones(options: ZonesOptions): Zones {
     onRefused({ file: folder, reason: NO_RELEASE });
   const runtime: ZoneOrigin = { source: 'runtime', release: toRelease(runtimeRelease) };
   const files = [ofPackage, ofSystem].filter((one) => one?.release !== undefined) as ZoneFiles[];
-  // Of one release the runtime serves first; a release that is not known is the oldest.
+  // The runtime precedes other sources of an equal release; an unknown release counts as the oldest.
   const sources = [runtime, ...files].sort(byRelease);
   const all = files.sort(byRelease);
   const newer = all.filter((one) => byRelease(one, runtime) < 0);

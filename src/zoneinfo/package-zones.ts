@@ -8,7 +8,7 @@ import type { ZoneFiles } from './zone-files';
 /** Written by `node scripts/write-zoneinfo.mjs`. */
 export const PACKAGE_FILE = 'zoneinfo/zones.tzif';
 
-/** What the file begins with: its form, its release, and the bytes of the index that follows. */
+/** The head of the file: its format, its release, and the length of the index that follows. */
 const HEAD = /^weir zones 1\nrelease (\S+)\nindex (\d+)\n/;
 const HEAD_BYTES = 64;
 
@@ -18,7 +18,7 @@ interface Place {
   readonly length: number;
 }
 
-/** The TZif files that the package brings, one after the other in one file. Its index is read when it is first asked for. */
+/** The TZif files of the package, concatenated in one file. Its index is read on first use. */
 export function packageZones(path = join(folderWith(PACKAGE_FILE), PACKAGE_FILE)): ZoneFiles {
   const { release, indexFrom, indexLength } = readHead(path);
   let places: ReadonlyMap<string, Place> | undefined;
@@ -46,7 +46,7 @@ function readHead(path: string) {
   return { release, indexFrom, indexLength: Number(indexLength) };
 }
 
-/** By names in lower case: those of rules may be written in any. */
+/** Keyed by names in lower case: rules may use any case. */
 function readIndex(path: string, part: { from: number; length: number }) {
   const lines = readPart(path, part)?.toString('latin1').trimEnd().split('\n') ?? [];
   const start = part.from + part.length;

@@ -5,7 +5,7 @@ import { parseYearlyRule } from './parse-yearly-rule';
 const MAGIC = 'TZif';
 const HEADER_BYTES = 44;
 
-/** The first data have times of 32 bits, and are passed over. */
+/** The first block of data has 32-bit times, and is skipped. */
 const TIME_BYTES = { first: 4, second: 8 };
 
 interface Counts {
@@ -18,8 +18,8 @@ interface Counts {
 }
 
 /**
- * The 64-bit data of a TZif file (RFC 9636), the rule at its end included. Names of offsets and what is before the first change
- * are not needed. Throws an error that says what was expected.
+ * The 64-bit data of a TZif file (RFC 9636), the rule at its end included. Names of offsets and data before the first change are
+ * ignored. Throws an error that says what was expected.
  */
 export function parseTzif(bytes: Uint8Array): ZoneData {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -43,8 +43,12 @@ function readHeader(view: DataView, at: number) {
   const digit = view.getUint8(at + 4);
   const count = (index: number) => view.getUint32(at + 20 + 4 * index);
   const counts: Counts = {
-    ...{ universal: count(0), standard: count(1), leaps: count(2) },
-    ...{ times: count(3), types: count(4), letters: count(5) },
+    universal: count(0),
+    standard: count(1),
+    leaps: count(2),
+    times: count(3),
+    types: count(4),
+    letters: count(5),
   };
   return { version: digit === 0 ? 1 : digit - 48, counts };
 }
@@ -60,7 +64,7 @@ function checkCounts({ leaps, types }: Counts): void {
   if (types === 0) throw new Error('it has no offset: expected at least one');
 }
 
-/** Changes of the offset; others, of a name alone, are left out. */
+/** Changes of the offset; changes of only a name are omitted. */
 function readBody(view: DataView, at: number, { times, types }: Counts) {
   const typesAt = at + times * TIME_BYTES.second + times;
   const offsetOf = (type: number): number => {
@@ -85,7 +89,7 @@ function readBody(view: DataView, at: number, { times, types }: Counts) {
 
 const NEWLINE = 10;
 
-/** What stands between the two ends of line after the data. */
+/** The text between the two line ends after the data. */
 function footerOf(bytes: Uint8Array, at: number): string {
   const end = bytes.indexOf(NEWLINE, at + 1);
   if (bytes[at] !== NEWLINE || end === -1)
@@ -94,17 +98,17 @@ function footerOf(bytes: Uint8Array, at: number): string {
   return String.fromCharCode(...bytes.subarray(at + 1, end));
 }
 
-/** Longer than any rule that says something. */
+/** Longer than any useful rule. */
 const MAX_FOOTER = 200;
 
 interface Body {
   readonly changes: readonly number[];
   readonly offsets: readonly number[];
-  /** Of all changes, those of names too. */
+  /** The last of all changes, those of names included. */
   readonly last: number;
 }
 
-/** The rule holds from the last change on, even if that changed a name alone. */
+/** The rule applies from the last change on, even if that changed only a name. */
 function withFooter({ changes, offsets, last }: Body, footer: string): ZoneData {
   if (footer === '') return { changes, offsets, yearly: undefined };
   const { standard, yearly } = parseYearlyRule(footer);

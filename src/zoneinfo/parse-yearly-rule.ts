@@ -9,14 +9,14 @@ const CHANGE = /^(?:M(\d{1,2})\.([1-5])\.([0-6])|J(\d{1,3})|(\d{1,3}))(?:\/(.+))
 const WHOLE_TIME = new RegExp(`^${TIME}$`);
 
 const HOUR = 3_600;
-/** Where a rule says none. */
+/** The default of a rule. */
 const DEFAULT_CHANGE_SECONDS = 2 * HOUR;
 /** RFC 9636 section 3.3.2. */
 const MAX_CHANGE_HOURS = 167;
 const MAX_OFFSET_HOURS = 24;
 
 export interface ZoneRule {
-  /** Seconds east of UTC; where there is summer time, outside it. */
+  /** Seconds east of UTC, outside of summer time. */
   readonly standard: number;
   /** Undefined: nothing changes. */
   readonly yearly: YearlyChanges | undefined;
@@ -26,7 +26,7 @@ export interface ZoneRule {
 export function parseYearlyRule(text: string): ZoneRule {
   const found = RULE.exec(text);
   if (found === null) throw ruleError(text);
-  // After the text of an offset come its four parts, which are read again.
+  // The four parts of an offset follow its text and are parsed again.
   const [, winterText = '', , , , , summerText, , , , , begins, ends] = found;
   const standard = offsetOf(winterText);
   if (begins === undefined || ends === undefined) return { standard, yearly: undefined };
@@ -42,7 +42,7 @@ function ruleError(text: string): Error {
   );
 }
 
-/** West of UTC in the text, east of it in what comes back. */
+/** West of UTC in the text, east of it in the result. */
 function offsetOf(text: string): number {
   const seconds = secondsOf(text, MAX_OFFSET_HOURS);
   if (seconds === undefined) throw ruleError(text);

@@ -1,18 +1,18 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { errorCode } from '../platform/errors';
 
-/** More than any zone takes: the largest has 3 KiB. */
+/** More than any zone needs: the largest has 3 KiB. */
 export const MAX_FILE_BYTES = 1024 * 1024;
 
-/** A part of a file; a missing end is that of the file. */
+/** A part of a file; without a length it extends to the end. */
 export interface FilePart {
   readonly from?: number;
   readonly length?: number;
 }
 
 /**
- * Reads a plain file of at most 1 MiB; undefined: there is none of this name. Throws an error that says what was expected,
- * and never waits, whatever lies there.
+ * Reads a plain file of at most 1 MiB; undefined: there is none with this name. Throws an error that says what was expected, and
+ * never waits, whatever kind of file it is.
  */
 export function readPart(path: string, { from = 0, length }: FilePart = {}): Buffer | undefined {
   const file = openPlain(path);
@@ -37,7 +37,7 @@ export function readPart(path: string, { from = 0, length }: FilePart = {}): Buf
 
 const ABSENT = ['ENOENT', 'ENOTDIR'];
 
-/** A pipe opens at once as well. */
+/** Opens a pipe without waiting, too. */
 function openPlain(path: string): number | undefined {
   try {
     return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);

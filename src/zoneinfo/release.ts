@@ -1,12 +1,12 @@
 /** A release of tzdata, as `2026f`; packagers may add to it. */
 const RELEASE = /^\d{4}[a-z]{1,2}/;
 
-/** The release that a text names; undefined: it names none. */
+/** The release in a text; undefined: there is none. */
 export function toRelease(text: string | undefined): string | undefined {
   return text === undefined ? undefined : RELEASE.exec(text)?.[0];
 }
 
-/** Newest first; those whose release is not known come last. */
+/** Newest first; unknown releases come last. */
 export function byRelease(
   a: { readonly release: string | undefined },
   b: { readonly release: string | undefined },
@@ -17,7 +17,7 @@ export function byRelease(
 
 const A = 96;
 
-/** For a gauge: 202606 of `2026f`; 0: it is not known. */
+/** For a gauge: 202606 for `2026f`; 0: unknown. */
 export function releaseNumber(release: string | undefined): number {
   if (release === undefined) return 0;
   let letters = 0;

@@ -4,10 +4,10 @@ import { readPart } from './read-file';
 import { toRelease } from './release';
 import type { ZoneFiles } from './zone-files';
 
-/** Where Unix systems have their zones, unless TZDIR says another place. */
+/** The zones' folder on Unix systems, unless TZDIR is set. */
 export const SYSTEM_FOLDER = '/usr/share/zoneinfo';
 
-/** What names the release: the first is nearly everywhere, the second on macOS. */
+/** Files with the release: the first nearly everywhere, the second on macOS. */
 const RELEASE_FILES = [
   { file: 'tzdata.zi', form: /^# version (\S+)/ },
   { file: '+VERSION', form: /^(\S+)/ },

@@ -1,13 +1,13 @@
 import type { ZoneData, ZoneOrigin } from '../core/windows/zone-data';
 
-/** Zones in files. What reads throws an error that says what was expected. */
+/** Zones in files. Reading throws an error that says what was expected. */
 export interface ZoneFiles extends ZoneOrigin {
-  /** Where a zone is read from. */
+  /** The file of a zone. */
   readonly fileOf: (name: string) => string;
-  /** Undefined: it has no zone of this name. */
+  /** Undefined: it has no zone with this name. */
   readonly read: (name: string) => ZoneData | undefined;
-  /** All that it has; undefined: it cannot tell. */
+  /** All of its zones; undefined: unknown. */
   readonly names?: () => readonly string[];
-  /** The name as it is written, for one in any letter case; undefined: it has none. */
+  /** The name in its own case, for one in any case; undefined: it has none. */
   readonly nameOf?: (name: string) => string | undefined;
 }

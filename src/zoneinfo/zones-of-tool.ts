@@ -1,7 +1,7 @@
 import type { ZoneLookup } from '../core/windows/zone-data';
 import { openZones } from './open-zones';
 
-/** The zones as the service has them, for a command; nothing is read before one is asked for. */
+/** The service's zones, for a command; nothing is read before first use. */
 export function zonesOfTool({ env, stderr }: Pick<NodeJS.Process, 'env' | 'stderr'>): ZoneLookup {
   let zones: ZoneLookup | undefined;
   const opened = (): ZoneLookup =>

@@ -11,13 +11,13 @@ import {
 } from 'rxjs';
 
 export interface DebounceOptions {
-  /** A burst is over once nothing came for this many milliseconds. */
+  /** A burst ends after this many milliseconds without a value. */
   readonly quietMs: number;
-  /** A burst that never ends is emitted this many milliseconds after its first value. */
+  /** A burst that does not end is emitted this many milliseconds after its first value. */
   readonly maxMs: number;
 }
 
-/** Emits the newest value of each burst, when the burst is over or `maxMs` old. */
+/** Emits the newest value of each burst, when the burst ends or is `maxMs` old. */
 export function debounceWithMaxWait<T>({
   quietMs,
   maxMs,

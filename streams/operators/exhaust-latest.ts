@@ -12,10 +12,7 @@ import {
   type OperatorFunction,
 } from 'rxjs';
 
-/**
- * Never two inner streams at once: of the values that arrive while one runs, only the newest is
- * taken up, when it ends.
- */
+/** Runs one inner stream at a time: of the values that arrive meanwhile, only the newest is used, once it ends. */
 export function exhaustLatest<T, R>(
   project: (value: T) => ObservableInput<R>,
 ): OperatorFunction<T, R> {

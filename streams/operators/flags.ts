@@ -11,7 +11,7 @@ import {
   type Observable,
 } from 'rxjs';
 
-/** Turns true, for good, when each of these flags has been true once; at least one flag. */
+/** Emits true, and stays so, once each of these flags has been true; at least one flag. */
 export function eachTrueOnce(flags: readonly Observable<boolean>[]): Observable<boolean> {
   const once = flags.map((flag$) => flag$.pipe(first(Boolean, false), startWith(false)));
   return combineLatest(once).pipe(map((seen) => !seen.includes(false)));
@@ -25,7 +25,7 @@ export function firstTrueOrTimeout(
   return merge(flag$, timer(timeoutMs)).pipe(first((seen) => seen === true || seen === 0));
 }
 
-/** Another stream from when a flag is true for the first time; nothing where the flag ends before. */
+/** Switches to another stream when a flag is first true; empty where the flag ends before. */
 export function onceTrue<T>(flag$: Observable<boolean>, other$: Observable<T>): Observable<T> {
   return flag$.pipe(
     filter(Boolean),

@@ -19,41 +19,40 @@ import {
   type OperatorFunction,
 } from 'rxjs';
 
-/** What became of something that is tried again and again. */
-export type AttemptResult<Reason> = FailedAttempt<Reason> | { readonly kind: 'worked' };
+/** The outcome of an operation that is retried. */
+export type AttemptResult<Reason> = FailedAttempt<Reason> | { readonly kind: 'succeeded' };
 
 export interface FailedAttempt<Reason> {
   readonly kind: 'failed';
-  /** Failures that this stands for, at least 1. */
+  /** Number of failures that this represents, at least 1. */
   readonly times: number;
   readonly reason: Reason;
 }
 
 export interface OutageReport<Reason> {
   readonly kind: 'began' | 'continues' | 'ended';
-  /** Failures since the report before; with `ended`, those of the whole outage. */
+  /** Failures since the previous report; with `ended`, those of the whole outage. */
   readonly failures: number;
   /** Milliseconds since the outage began. */
   readonly lastedMs: number;
-  /** Of the last failure. */
+  /** The reason of the last failure. */
   readonly reason: Reason;
 }
 
 export interface OutageTiming<Reason> {
-  /** Milliseconds from one report of an outage to the next; silent while nothing failed in between. */
+  /** Milliseconds between two reports of an outage; silent while nothing failed in between. */
   readonly everyMs: number;
-  /** Milliseconds within which at most one report is of a reason that changed. */
+  /** At most one report of a changed reason within this many milliseconds. */
   readonly changeMs: number;
   readonly isSame: (a: Reason, b: Reason) => boolean;
-  /** An outage is over when an attempt worked and none failed for this long. */
+  /** An outage ends when an attempt succeeded and none failed for this time. */
   readonly quietMs: number;
   /** Monotonic milliseconds. */
   readonly now: () => number;
 }
 
 /**
- * Turns attempts into few reports: the first failure at once, then how many there were in each period and each new reason,
- * then the end.
+ * Reduces attempts to few reports: the first failure at once, then the number per period and each new reason, then the end.
  * Completion reports an end that only waits for its quiet time.
  */
 export function reportOutages<Reason>(
@@ -76,16 +75,16 @@ function followOutage<Reason>(
     const sinceMs = now();
     let { reason, times: all } = first;
     let reported = 0;
-    let said = reason;
+    let lastReason = reason;
     const count = (attempt: AttemptResult<Reason>): void => {
-      if (attempt.kind === 'worked') return;
+      if (attempt.kind === 'succeeded') return;
       all += attempt.times;
       ({ reason } = attempt);
     };
     const report = (kind: 'began' | 'continues'): OutageReport<Reason> => {
       const failures = all - reported;
       reported = all;
-      said = reason;
+      lastReason = reason;
       return { kind, failures, lastedMs: now() - sinceMs, reason };
     };
     const end = (): OutageReport<Reason> => {
@@ -98,17 +97,17 @@ function followOutage<Reason>(
     ): Observable<OutageReport<Reason>> => {
       const ended$ = counted$.pipe(
         startWith(first),
-        distinctUntilChanged((a, b) => a.kind === 'worked' && b.kind === 'worked'),
+        distinctUntilChanged((a, b) => a.kind === 'succeeded' && b.kind === 'succeeded'),
         debounceTime(quietMs),
-        filter(({ kind }) => kind === 'worked'),
+        filter(({ kind }) => kind === 'succeeded'),
         take(1),
         map(end),
       );
       const continues$ = interval(everyMs).pipe(filter(() => all > reported));
       const changes$ = counted$.pipe(
-        filter(() => !isSame(reason, said)),
+        filter(() => !isSame(reason, lastReason)),
         throttleTime(changeMs, undefined, { leading: true, trailing: true }),
-        filter(() => !isSame(reason, said)),
+        filter(() => !isSame(reason, lastReason)),
       );
       const reports$ = merge(continues$, changes$).pipe(map(() => report('continues')));
       return ended$.pipe(

@@ -2,13 +2,13 @@ import { from, mergeMap, type ObservableInput, type OperatorFunction } from 'rxj
 import { batchUntil, type BatchOptions } from '../operators/batch-until';
 
 export interface BatchedRequests<Q, R> extends BatchOptions {
-  /** Answers one batch; what it resolves to is what the pipeline emits. */
+  /** Answers one batch; the pipeline emits its result. */
   readonly answer: (batch: readonly Q[]) => ObservableInput<R>;
 }
 
 /**
- * The movement of requests: groups arrive, batches form, each is answered independently of the
- * others. Completes once the source has and every batch is answered.
+ * The flow of requests: groups arrive, batches form, each is answered independently. Completes once the source has and every batch
+ * is answered.
  */
 export function batchedRequests<Q, R>({
   answer,

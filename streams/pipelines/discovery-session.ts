@@ -25,9 +25,9 @@ import { backoffDelay, type BackoffPolicy } from '../backoff';
 import { exhaustLatest } from '../operators/exhaust-latest';
 import { fromDuplex, type OpenDuplex, type Received } from '../sources/from-duplex';
 
-/** What some messages led to, and how to answer them. */
+/** The results of some messages, and their answers. */
 export interface AckDecision<Out, R> {
-  /** Emitted before anything is answered. */
+  /** Emitted before any answer. */
   readonly results: readonly R[];
   /** One for each message, in their order. */
   readonly answers: readonly Out[];
@@ -46,33 +46,33 @@ export interface DiscoverySession<In, Out, R> {
   readonly open: OpenDuplex<In, Out>;
   /** The first message on each new stream, from what is known by then. */
   readonly initialRequest: () => Out;
-  /** Handles all waiting messages at once; never errors. */
+  /** Handles all pending messages at once; never errors. */
   readonly handle: (messages: readonly In[]) => ObservableInput<AckDecision<Out, R>>;
   /** Whether `next` makes handling and answering the `waiting` message unnecessary. */
   readonly supersedes: (next: In, waiting: In) => boolean;
   /** Whether a message ends the delay of answers. */
   readonly isChanged: (message: In) => boolean;
-  /** Whether a message shows that the other side is well: the backoff starts anew. */
+  /** Whether a message shows that the other side is well: it resets the backoff. */
   readonly isGood: (message: In) => boolean;
-  /** Milliseconds between attempts until the first good message of all. */
+  /** Milliseconds between attempts until the very first good message. */
   readonly firstRetryMs: number;
-  /** After that. No wait is longer than `maxMs`, jitter included. */
+  /** Used after that. No wait is longer than `maxMs`, jitter included. */
   readonly backoff: BackoffPolicy;
   /** In [0, 1). */
   readonly random: () => number;
   readonly onLost: (lost: Disconnected) => void;
 }
 
-/** Messages that wait to be handled: a server that sends more before it is answered is left, and connected to again. */
+/** Pending messages: a server that sends more before it is answered is disconnected, then retried. */
 const MAX_WAITING = 1_000;
 
-/** Results, or answers, of one turn of the event loop. */
+/** Results, or answers, per turn of the event loop. */
 const PIECE = 32;
 
 /**
- * Follows a server that pushes state and wants every push answered: connect, send the initial request, then handle and
- * answer in turns, and again after a loss. What had arrived before a loss is still handled, before the next initial request.
- * Never completes and never errors.
+ * Follows a server that pushes state and expects an answer to every push: connects, sends the initial request, then handles and
+ * answers by turns, and reconnects after a loss. Messages that had arrived before a loss are handled before the next initial
+ * request. Never completes and never errors.
  */
 export function discoverySession<In, Out, R>(session: DiscoverySession<In, Out, R>): Observable<R> {
   const { open, initialRequest, isGood } = session;
@@ -99,7 +99,7 @@ type Reconnecting = Pick<
   'firstRetryMs' | 'backoff' | 'random' | 'onLost'
 >;
 
-/** Counts failures in a row and says how long to wait after each. */
+/** Counts failures in a row and returns the wait after each. */
 function createAttempts({ firstRetryMs, backoff, random, onLost }: Reconnecting) {
   let failures = 0;
   let everSucceeded = false;
@@ -126,7 +126,7 @@ function createInbox<In, Out>(supersedes: (next: In, waiting: In) => boolean) {
   let waiting: readonly Received<In, Out>[] = [];
   return {
     waiting: () => waiting,
-    /** What is superseded by the next message goes; throws where too many wait. */
+    /** Drops messages that the next one supersedes; throws where too many are pending. */
     add: (next: Received<In, Out>) => {
       const kept = waiting.filter(({ message }) => !supersedes(next.message, message));
       if (kept.length >= MAX_WAITING)
@@ -141,12 +141,12 @@ function createInbox<In, Out>(supersedes: (next: In, waiting: In) => boolean) {
   };
 }
 
-/** Messages that wait to be handled. */
+/** Pending messages. */
 export type Inbox<In, Out> = ReturnType<typeof createInbox<In, Out>>;
 
 type Turns<In, Out, R> = Pick<DiscoverySession<In, Out, R>, 'handle' | 'isChanged'>;
 
-/** Handles one turn at a time; what arrives meanwhile waits. */
+/** Handles one turn at a time; messages that arrive meanwhile wait. */
 function inTurns<In, Out, R>(
   received$: Observable<Received<In, Out>>,
   inbox: Inbox<In, Out>,
@@ -166,7 +166,7 @@ function inTurns<In, Out, R>(
   );
 }
 
-/** Emits the results, then answers, or earlier once `endDelay$` emits. */
+/** Emits the results, then the answers after their delay, or earlier once `endDelay$` emits. */
 function conclude<In, Out, R>(
   turn: readonly Received<In, Out>[],
   { results, answers, nackDelayMs }: AckDecision<Out, R>,
@@ -183,7 +183,7 @@ function conclude<In, Out, R>(
   return concat(inPieces(results).pipe(concatAll()), answered$);
 }
 
-/** The first piece at once, each further one in a turn of the event loop of its own. */
+/** The first piece at once, each further one in its own turn of the event loop. */
 function inPieces<T>(all: readonly T[]): Observable<readonly T[]> {
   return range(0, Math.ceil(all.length / PIECE)).pipe(
     concatMap((piece) => (piece === 0 ? of(piece) : timer(0).pipe(map(() => piece)))),

@@ -13,18 +13,18 @@ import {
 } from 'rxjs';
 
 export interface FlushPeriodically<R> {
-  /** Milliseconds from one flush to the next; a flush that takes longer skips the ones that are due. */
+  /** Milliseconds between flushes; a flush that takes longer skips those that become due. */
   readonly everyMs: number;
-  /** Flushes go on until this completes; then comes a last one. */
+  /** Flushes repeat until this completes; then the last one follows. */
   readonly life$: Observable<unknown>;
   readonly flush: () => ObservableInput<R>;
   /** Milliseconds after the end of `life$` at which the last flush is cancelled. */
   readonly lastWithinMs: number;
-  /** Called once it is all over, also on teardown. */
+  /** Called once at the end, also on teardown. */
   readonly end: () => void;
 }
 
-/** Emits what each flush does. Never two at once; what a running one missed is left to the last. */
+/** Emits the results of each flush. Never runs two at once; the last one picks up what a running one missed. */
 export function flushPeriodically<R>(options: FlushPeriodically<R>): Observable<R> {
   const { everyMs, life$, flush, lastWithinMs, end } = options;
   const over$ = life$.pipe(ignoreElements(), endWith(undefined));

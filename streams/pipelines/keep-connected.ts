@@ -15,22 +15,19 @@ import {
 import { backoffDelay, type BackoffPolicy } from '../backoff';
 
 export interface LostConnection {
-  /** Milliseconds for which it was good. */
+  /** Milliseconds for which the connection was good. */
   readonly goodMs: number;
-  /** It was of use, however short it was good. */
+  /** It was useful, however short it was good. */
   readonly hasServed: boolean;
 }
 
 export interface KeepConnected {
-  /**
-   * Connects and emits once the connection is lost; errors when none came about. Takes the number of failed
-   * attempts in a row.
-   */
+  /** Connects and emits once the connection is lost; errors when connecting failed. Takes the number of failed attempts in a row. */
   readonly connect: (failures: number) => ObservableInput<LostConnection>;
   readonly backoff: BackoffPolicy;
-  /** A connection that was good for this long needs no wait before the next attempt. */
+  /** A connection that was good for this time is retried without a wait. */
   readonly steadyMs: number;
-  /** Wait after a shorter one that had served. */
+  /** Wait after a shorter connection that had served. */
   readonly servedWaitMs: number;
   /** How long the first connection may take before the stream errors; 0: for ever. */
   readonly giveUpAfterMs: number;
@@ -39,13 +36,13 @@ export interface KeepConnected {
   /** In [0, 1). */
   readonly random: () => number;
   readonly onFailure: (error: unknown, failures: number, nextAttemptMs: number) => void;
-  /** What the stream errors with when it gives up. */
+  /** The error of the stream when it gives up. */
   readonly toFinalError: (error: unknown) => Error;
-  /** Called once when the stream ends or is unsubscribed: time to let go of what is open. */
+  /** Called once when the stream ends or is unsubscribed, to release what is open. */
   readonly onEnd: () => void;
 }
 
-/** Connects again and again while it is subscribed to, waiting longer after each failure in a row. */
+/** Reconnects while it is subscribed to, with a growing backoff after consecutive failures. */
 export function keepConnected(options: KeepConnected): Observable<never> {
   const { connect, backoff, steadyMs, servedWaitMs, giveUpAfterMs, now, random, onFailure } =
     options;

@@ -14,19 +14,19 @@ import { backoffDelay, type BackoffPolicy } from '../backoff';
 export interface KeepRefreshed<T> {
   /** Reads the value; errors when it cannot be read. */
   readonly load: () => ObservableInput<T>;
-  /** Milliseconds from one good read to the next; 0: one is enough. */
+  /** Milliseconds between successful reads; 0: read successfully once. */
   readonly everyMs: number;
-  /** Waits after reads that failed. */
+  /** Backoff after failed reads. */
   readonly backoff: BackoffPolicy;
   /** In [0, 1). */
   readonly random: () => number;
   readonly isSame: (a: T, b: T) => boolean;
   readonly onFailure: (error: unknown, nextAttemptMs: number) => void;
-  /** A read was good again after some that failed. */
+  /** Called for the first successful read after failed ones. */
   readonly onRecovery: () => void;
 }
 
-/** Reads a value again and again, and emits it when it is first known and whenever it has changed. */
+/** Reads a value repeatedly, and emits it first and whenever it has changed. */
 export function keepRefreshed<T>(options: KeepRefreshed<T>): Observable<T> {
   const { load, everyMs, backoff, random, isSame, onFailure, onRecovery } = options;
   return defer(() => {

@@ -12,20 +12,20 @@ import {
 } from 'rxjs';
 
 export interface OrderlyStop<Signal> {
-  /** The first begins the stop, a second one ends it at once. */
+  /** The first signal begins the stop, a second one ends it at once. */
   readonly signals$: Observable<Signal>;
   /** Called with the first signal; settles when everything has ended. */
   readonly stop: (signal: Signal) => Promise<void>;
   /** Milliseconds that a stop may take. */
   readonly withinMs: number;
   /**
-   * Signals that come within so many milliseconds of the first are the same one: Ctrl-C reaches every process of a
-   * terminal, and npm passes it on to its child once more.
+   * Signals within this many milliseconds of the first count as the same: Ctrl-C reaches every process of a terminal, and npm
+   * forwards it to its child once more.
    */
   readonly sameWithinMs: number;
 }
 
-/** How a stop came to its end: everything ended, another signal came, or the time was over. */
+/** How a stop ended: everything ended, another signal came, or its time was over. */
 export type StopEnd = 'stopped' | 'interrupted' | 'late';
 
 /** Emits once, at the end of the stop that the first signal begins. */

@@ -14,18 +14,18 @@ import {
 import { backoffDelay, type BackoffPolicy } from '../backoff';
 
 export interface Regain {
-  /** Whether it is lost. While it is asked for, further losses change nothing. */
+  /** Whether it is lost. While it is polled, further losses change nothing. */
   readonly isLost$: Observable<boolean>;
-  /** Emits whether it is there again. */
+  /** Emits whether it is available again. */
   readonly ask: () => ObservableInput<boolean>;
-  /** Waits before the questions after a loss. */
+  /** Backoff between polls after a loss. */
   readonly backoff: BackoffPolicy;
   /** In [0, 1). */
   readonly random: () => number;
   readonly onRegained: () => void;
 }
 
-/** Asks again and again for what was lost, waiting longer each time, until it is there again. */
+/** Polls for something that was lost, with backoff, until it is available again. */
 export function regain({ isLost$, ask, backoff, random, onRegained }: Regain): Observable<never> {
   return isLost$.pipe(
     filter((isLost) => isLost),

@@ -18,18 +18,18 @@ export type Loaded<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: Error };
 
 export interface ReloadOptions<Change, T> {
-  /** Anything that may mean new content. Its error ends the reloads, so it must retry by itself. */
+  /** Emits for anything that may mean new content. Its error ends the reloads, so it must retry by itself. */
   readonly changes$: Observable<Change>;
   readonly debounce: DebounceOptions;
-  /** Reads the content as it is now; emits nothing when it is the same as in the previous load. */
+  /** Reads the current content; emits nothing when it is the same as in the previous load. */
   readonly load: () => ObservableInput<T>;
   /** A load that is silent for longer is cancelled and counts as failed. */
   readonly loadTimeoutMs: number;
 }
 
 /**
- * Loads on subscribe and again after each burst of changes. Never two loads at once; a
- * change during a load means one more after it. A failed load is a value.
+ * Loads on subscribe and again after each burst of changes. Never runs two loads at once; a change during a load triggers one more
+ * after it. A failed load is a value.
  */
 export function reloadOnChange<Change, T>(
   options: ReloadOptions<Change, T>,
@@ -49,7 +49,7 @@ export function reloadOnChange<Change, T>(
   );
 }
 
-/** Turns the outcome of a load, an error too, into a value. */
+/** Turns the result or the error of a load into a value. */
 export function toLoaded<T>(): OperatorFunction<T, Loaded<T>> {
   return (load$) =>
     load$.pipe(

@@ -23,8 +23,8 @@ export interface RenewWhenGood<T> {
 }
 
 /**
- * Polls something that is renewed from outside and emits each good value that differs from the one in use. A bad
- * value is reported once, when a second look finds it unchanged: until then it may be half written.
+ * Polls a value that is renewed from outside and emits each good value that differs from the current one. A bad value is reported
+ * once, when a second read finds it unchanged: until then it may be half written.
  */
 export function renewWhenGood<T>(options: RenewWhenGood<T>): Observable<T> {
   const { first, everyMs, look, check, isSame, onFault } = options;
@@ -35,7 +35,7 @@ export function renewWhenGood<T>(options: RenewWhenGood<T>): Observable<T> {
     let isReported = false;
 
     const note = (seen: Loaded<T>, error: unknown) => {
-      const isUnchanged = bad !== undefined && isSameLook(bad, seen, isSame);
+      const isUnchanged = bad !== undefined && isSameResult(bad, seen, isSame);
       if (!isUnchanged) isReported = false;
       else if (!isReported) {
         isReported = true;
@@ -63,7 +63,7 @@ export function renewWhenGood<T>(options: RenewWhenGood<T>): Observable<T> {
   });
 }
 
-function isSameLook<T>(a: Loaded<T>, b: Loaded<T>, isSame: (a: T, b: T) => boolean): boolean {
+function isSameResult<T>(a: Loaded<T>, b: Loaded<T>, isSame: (a: T, b: T) => boolean): boolean {
   if (a.ok && b.ok) return isSame(a.value, b.value);
   return !a.ok && !b.ok && a.error.message === b.error.message;
 }

@@ -1,9 +1,9 @@
 import { Observable } from 'rxjs';
 
-/** What the opener of a stream in two directions learns about it. */
+/** Events of a bidirectional stream, for its opener. */
 export interface DuplexEvents<In> {
   readonly message: (message: In) => void;
-  /** The stream is over, for whatever reason: also when the other side ended it in order. */
+  /** The stream has ended for any reason, also when the other side closed it properly. */
   readonly lost: (reason: unknown) => void;
 }
 
@@ -17,13 +17,13 @@ export type OpenDuplex<In, Out> = (events: DuplexEvents<In>) => DuplexEnd<Out>;
 
 export interface Received<In, Out> {
   readonly message: In;
-  /** Sends on the stream that the message came on; does nothing once that is over. */
+  /** Sends on the stream that delivered the message; has no effect once that has ended. */
   reply(message: Out): void;
 }
 
 /**
- * Opens a stream in two directions on subscribe and sends the initial request first. Emits what comes, errors when
- * the stream is lost, never completes. Unsubscribing closes it.
+ * Opens a bidirectional stream on subscribe and sends the initial request first. Emits messages, errors when the stream is lost,
+ * never completes. Unsubscribing closes it.
  */
 export function fromDuplex<In, Out>(
   open: OpenDuplex<In, Out>,

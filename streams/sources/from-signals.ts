@@ -1,6 +1,6 @@
 import { fromEvent, map, merge, type Observable } from 'rxjs';
 
-/** Emits the name of each signal of these; while it is subscribed to they do not end the process by themselves. */
+/** Emits the name of each of these signals; while subscribed they do not end the process by themselves. */
 export function fromSignals<Name extends string>(
   source: NodeJS.EventEmitter,
   names: readonly Name[],

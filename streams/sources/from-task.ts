@@ -1,8 +1,8 @@
 import { Observable } from 'rxjs';
 
 /**
- * Runs `task` on subscribe and emits what it resolves with; nothing when that is undefined.
- * Unsubscribing aborts its signal, and what the task does after that is ignored.
+ * Runs `task` on subscribe and emits its result; nothing when that is undefined. Unsubscribing aborts its signal, and later results
+ * are ignored.
  */
 export function fromTask<T>(task: (signal: AbortSignal) => Promise<T | undefined>): Observable<T> {
   return new Observable((subscriber) => {

@@ -3,7 +3,7 @@ import { Observable, timer } from 'rxjs';
 /** Below this many milliseconds a timer is too coarse; turns of the event loop are timed with the clock. */
 const TIMER_RESOLUTION_MS = 1;
 
-/** Emits once after the I/O events already waiting have been handled. */
+/** Emits once after pending I/O events have been handled. */
 const immediate$ = new Observable<void>((subscriber) => {
   const handle = setImmediate(() => {
     subscriber.next();

@@ -7,7 +7,7 @@ export function createMailbox<T>() {
   const closed = createStopSignal();
   let isRead = false;
   return {
-    /** One subscriber at a time: a second one gets an error. Completes with `close`. */
+    /** For one subscriber at a time: a second one gets an error. Completes with `close`. */
     messages$: defer(() => {
       if (isRead) return throwError(() => new Error('the mailbox has a reader already'));
       isRead = true;
@@ -18,7 +18,7 @@ export function createMailbox<T>() {
         }),
       );
     }),
-    /** Delivers at once; false when there is no reader (any more). */
+    /** Delivers at once; returns false without a reader. */
     post(message: T) {
       if (!messagesSubject.observed) return false;
       messagesSubject.next(message);

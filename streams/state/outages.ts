@@ -7,7 +7,7 @@ import {
 } from '../operators/report-outages';
 import { createStopSignal } from './stop-signal';
 
-/** Follows at most `maxOpen` outages at the same time: of one more, the oldest is followed no longer. */
+/** Follows at most `maxOpen` outages at the same time: one more evicts the oldest. */
 export function createOutages<Reason>(timing: OutageTiming<Reason>, maxOpen: number) {
   const followedSubject = new Subject<Observable<OutageReport<Reason>>>();
   const stopping = createStopSignal();
@@ -36,17 +36,17 @@ export function createOutages<Reason>(timing: OutageTiming<Reason>, maxOpen: num
   };
 
   return {
-    /** Something failed, so many times. */
+    /** Reports failures of a name, `times` of them. */
     failed: (name: string, reason: Reason, times: number) => {
       const attemptsSubject = open.get(name) ?? begin(name);
       attemptsSubject.next({ kind: 'failed', times, reason });
     },
-    /** Something of this name worked. Costs nothing while it has not failed. */
-    worked: (name: string) => {
-      open.get(name)?.next({ kind: 'worked' });
+    /** Reports a success of a name. Costs nothing while the name has not failed. */
+    succeeded: (name: string) => {
+      open.get(name)?.next({ kind: 'succeeded' });
     },
-    /** There is nothing of this name any more: it is followed no longer. */
-    gone: end,
+    /** The name does not exist any more: stops following it. */
+    removed: end,
     /** Subscribe before the first failure. Completes after `close`. */
     reports$: followedSubject.pipe(mergeAll(), stopping.until()),
     close: () => {

@@ -1,6 +1,6 @@
 import { ReplaySubject, takeUntil, type MonoTypeOperatorFunction, type Observable } from 'rxjs';
 
-/** Ends streams that would run for ever. */
+/** Ends streams that would not end by themselves. */
 export interface StopSignal {
   /** Completes every stream that passes through, now and later. Safe to call twice. */
   readonly stop: () => void;

@@ -9,7 +9,7 @@ import {
   type Observable,
 } from 'rxjs';
 
-/** Streams that run together although they come and go: the nodes of a store, the windows that are open. */
+/** A changing set of streams that run together: the nodes of a store, the windows that are open. */
 export function createStreamGroup() {
   const unfinished = new Set<Observable<unknown>>();
   const addedSubject = new Subject<Observable<unknown>>();
@@ -19,17 +19,17 @@ export function createStreamGroup() {
       finalize(() => unfinished.delete(stream$)),
     );
   return {
-    // Listens first: a stream that starts may add another.
+    // Subscribes to new streams first: a stream that starts may add another.
     /**
-     * Runs every stream from the moment that it joins, or from the subscription if that is later, until it completes.
-     * Subscribe once. Completes when all have completed after `close`; fails with the first that fails.
+     * Runs every stream from the moment it is added, or from the subscription if that is later, until it completes. Subscribe once.
+     * Completes when all have completed after `close`; fails with the first that fails.
      */
     run$: defer(() => merge(addedSubject, from([...unfinished])).pipe(mergeMap(runOne$))),
     add(stream$: Observable<unknown>) {
       unfinished.add(stream$);
       addedSubject.next(stream$);
     },
-    /** Takes no more streams. */
+    /** Accepts no more streams. */
     close() {
       addedSubject.complete();
     },

@@ -9,7 +9,7 @@ const HEX = '0123456789abcdef';
 const TABLE_BYTES = 4096;
 const FIELD_OVERHEAD = 32;
 /** More than the table holds. */
-const MOST_FIELDS = 128;
+const MAX_FIELDS = 128;
 /** Prime to one another, so that no pair of traceparent and request id comes again for 66 million calls. */
 const TRACES = 8_191;
 const REQUEST_IDS = 8_179;
@@ -62,7 +62,7 @@ export function createVariedValues(sampledEvery = 1): VariedValues {
 export function createHeaderWriter(varied: VariedValues | undefined): WriteHeaders {
   /** By place: the last insertion of a field of that name; -1 before the first. */
   const insertedAt = new Int32Array(FIELDS).fill(-1);
-  const sizes = new Uint8Array(MOST_FIELDS);
+  const sizes = new Uint8Array(MAX_FIELDS);
   let inserted = 0;
   let oldest = 0;
   let tableBytes = 0;
@@ -71,11 +71,11 @@ export function createHeaderWriter(varied: VariedValues | undefined): WriteHeade
 
   const insert = (place: number, bytes: number) => {
     tableBytes += bytes;
-    sizes[inserted % MOST_FIELDS] = bytes;
+    sizes[inserted % MAX_FIELDS] = bytes;
     insertedAt[place] = inserted;
     inserted += 1;
     while (tableBytes > TABLE_BYTES) {
-      tableBytes -= sizes[oldest % MOST_FIELDS] as number;
+      tableBytes -= sizes[oldest % MAX_FIELDS] as number;
       oldest += 1;
     }
   };

@@ -109,7 +109,7 @@ async function run(order: GeneratorOrder): Promise<GeneratorReport> {
 }
 
 /** Our server's limit of streams at once is 1,024, and a proxy keeps to it too. */
-const MOST_IN_FLIGHT = 1_000;
+const MAX_IN_FLIGHT = 1_000;
 
 /** Sends what is due each millisecond, connection by connection; a connection that is full is passed over. */
 function pace(
@@ -123,7 +123,7 @@ function pace(
     for (let left = connections.length; left > 0; left--) {
       const connection = connections[turn++ % connections.length];
       if (connection === undefined || connection.isLeaving) continue;
-      if (connection.inFlight < MOST_IN_FLIGHT) return connection;
+      if (connection.inFlight < MAX_IN_FLIGHT) return connection;
     }
     return undefined;
   };

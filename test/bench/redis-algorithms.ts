@@ -1,4 +1,4 @@
-import { gateOf, type StateGate, plain } from '../support/gates';
+import { limiterOf, type StateLimiter, plain } from '../support/limiters';
 import { type AlgorithmName } from '../../src/core/kinds/kinds';
 import type { Counters, Increment } from '../../src/core/ports';
 import { SOME_MATCH } from '../support/rules';
@@ -8,13 +8,13 @@ const KEYS = 10_000;
 
 interface Shape {
   readonly name: string;
-  readonly algorithm: StateGate | undefined;
+  readonly algorithm: StateLimiter | undefined;
   readonly limit: number;
 }
 
 function shape(name: string, algorithm: AlgorithmName, limit: number): Shape {
   const definition = { name: algorithm, limit, burst: undefined, chargeDenied: false };
-  return { name, limit, algorithm: gateOf({ ...definition, periodSeconds: 3_600 }) };
+  return { name, limit, algorithm: limiterOf({ ...definition, periodSeconds: 3_600 }) };
 }
 
 const SHAPES: readonly Shape[] = [
@@ -33,7 +33,7 @@ function incrementOf({ algorithm, limit }: Shape, keyAt: number): Increment {
     ...plain(limit),
     ttlSeconds: 3_600 + (keyAt % 300),
     windowEndSeconds: Math.ceil(Date.now() / 1_000) + 3_600,
-    ...(algorithm && { gate: algorithm }),
+    ...(algorithm && { limiter: algorithm }),
     ...SOME_MATCH,
   };
 }

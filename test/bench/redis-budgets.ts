@@ -1,10 +1,10 @@
-import type { Budget, BudgetGate } from '../../src/core/budgets/budget';
-import type { Gate, Reservation } from '../../src/core/kinds/kind';
+import type { Budget, BudgetLimiter } from '../../src/core/budgets/budget';
+import type { Limiter, Reservation } from '../../src/core/kinds/kind';
 import type { Counters, Increment } from '../../src/core/ports';
 import { createOverLimitCache } from '../../src/counters/over-limit-cache';
 import { withBlockedKeys } from '../../src/counters/with-blocked-keys';
-import { budgetEntry, budgetGateOf } from '../support/budget-arbitraries';
-import { gateOf } from '../support/gates';
+import { budgetEntry, budgetLimiterOf } from '../support/budget-arbitraries';
+import { limiterOf } from '../support/limiters';
 import { SOME_MATCH } from '../support/rules';
 import { compareOnRedis, inWaves, PER_BATCH } from './turns';
 
@@ -20,8 +20,8 @@ interface Shape {
 const entry = (sort: 'window' | 'gcra', periodSeconds: number) =>
   budgetEntry({ sort, periodSeconds, limit: 50_000_000, burst: 50_000_000, chargeDenied: false });
 
-const budget = (more: Partial<Budget>): BudgetGate =>
-  budgetGateOf({
+const budget = (more: Partial<Budget>): BudgetLimiter =>
+  budgetLimiterOf({
     entries: [entry('window', 60), entry('window', 3_600)],
     reserve: undefined,
     blocks: [],
@@ -30,12 +30,12 @@ const budget = (more: Partial<Budget>): BudgetGate =>
     ...more,
   });
 
-function of(gate: Gate, key: string, hits: number, reservation?: Reservation): Increment {
+function of(limiter: Limiter, key: string, hits: number, reservation?: Reservation): Increment {
   return {
     key,
     hits,
-    limit: gate.limit,
-    gate,
+    limit: limiter.limit,
+    limiter,
     times: 1,
     ttlSeconds: 3_600,
     windowEndSeconds: Math.ceil(Date.now() / 1_000) + 3_600,
@@ -44,24 +44,24 @@ function of(gate: Gate, key: string, hits: number, reservation?: Reservation): I
   };
 }
 
-const GCRA = gateOf({ name: 'gcra', limit: 50_000_000, periodSeconds: 3_600 }) as Gate;
+const GCRA = limiterOf({ name: 'gcra', limit: 50_000_000, periodSeconds: 3_600 }) as Limiter;
 const gcraKey = (at: number): string => `edge_user_50000000_${String(at)}${GCRA.keyEnd ?? ''}`;
 const budgetKey = (name: string, at: number): string => `{c:edge_user_${name}_${String(at)}~4}~r`;
 
-function asking(name: string, given: BudgetGate): Shape {
-  const gate = given as Gate;
-  return { name, asks: (at) => [of(gate, budgetKey(name, at), 1)] };
+function asking(name: string, given: BudgetLimiter): Shape {
+  const limiter = given as Limiter;
+  return { name, asks: (at) => [of(limiter, budgetKey(name, at), 1)] };
 }
 
-function reserving(name: string, given: BudgetGate, keyOf: (at: number) => string): Shape {
-  const gate = given as Gate;
+function reserving(name: string, given: BudgetLimiter, keyOf: (at: number) => string): Shape {
+  const limiter = given as Limiter;
   return {
     name,
     asks: (at, serial) => {
       const id = `a3f0c2d1-${String(serial)}`;
       return [
-        of(gate, keyOf(at), 100, { mode: 'reserve', id, saysHits: true }),
-        of(gate, keyOf(at), 57, { mode: 'settle', id, saysHits: true }),
+        of(limiter, keyOf(at), 100, { mode: 'reserve', id, saysHits: true }),
+        of(limiter, keyOf(at), 57, { mode: 'settle', id, saysHits: true }),
       ];
     },
   };
@@ -95,7 +95,7 @@ function createLoad({ asks }: Shape, counters: Pick<Counters, 'add'>) {
 }
 
 const BLOCKED_KEYS = 1_000;
-const BLOCKING = budgetGateOf({
+const BLOCKING = budgetLimiterOf({
   entries: [
     budgetEntry({ sort: 'window', periodSeconds: 3_600, limit: 1, burst: 1, chargeDenied: false }),
   ],

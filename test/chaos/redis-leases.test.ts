@@ -1,12 +1,12 @@
 import { MAX_OPEN } from '../../src/core/budgets/budget';
 import type { BudgetState } from '../../src/core/kinds/kind';
-import type { AskedIncrement } from '../../src/counters/redis/asks-call';
+import type { ScriptIncrement } from '../../src/counters/redis/operations-call';
 import { readBudgetAnswer } from '../../src/counters/redis/budgets/budget-answer';
 import { encodeBudgetCall } from '../../src/counters/redis/budgets/budget-call';
 import { BUDGET_SCRIPTS } from '../../src/counters/redis/budgets/budget-script';
 import { unpack } from '../../src/counters/redis/message-pack';
 import { callScript } from '../../src/counters/redis/script-call';
-import { budgetEntry, budgetGateOf } from '../support/budget-arbitraries';
+import { budgetEntry, budgetLimiterOf } from '../support/budget-arbitraries';
 import { expectFigure } from '../support/edge/figure';
 import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 
@@ -17,7 +17,7 @@ const LEASE_MS = 600_000;
 const KEY = '{c:everybody~1}~r';
 const PER_CALL = 2_000;
 
-const GATE = budgetGateOf({
+const GATE = budgetLimiterOf({
   entries: (['window', 'gcra'] as const).map((sort) =>
     budgetEntry({
       sort,
@@ -39,16 +39,16 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const ask = (hits: number, id?: string): AskedIncrement => ({
+const ask = (hits: number, id?: string): ScriptIncrement => ({
   key: KEY,
   hits,
   times: 1,
   ttlSeconds: 0,
-  gate: GATE,
+  limiter: GATE,
   reservation: id === undefined ? undefined : { mode: 'reserve', id, saysHits: true },
 });
 
-const call = async (increments: readonly AskedIncrement[], nowMs: number) => {
+const call = async (increments: readonly ScriptIncrement[], nowMs: number) => {
   const nowSeconds = nowMs / 1_000;
   const how = { groupEnds: undefined, nowSeconds, isDeclaringKeys: true };
   const args = encodeBudgetCall({ increments, ...how, nowMicros: nowMs * 1_000 });

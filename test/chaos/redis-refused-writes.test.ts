@@ -1,11 +1,11 @@
-import { isBudgetGate, type BudgetGate } from '../../src/core/budgets/budget';
+import { isBudgetLimiter, type BudgetLimiter } from '../../src/core/budgets/budget';
 import type { StoreError } from '../../src/core/errors';
 import type { BudgetState } from '../../src/core/kinds/kind';
 import type { Increment } from '../../src/core/ports';
 import { AnswerError } from '../../src/counters/redis/store-errors';
 import { batch, freshKey, increment } from '../contract/counters.contract';
 import { ask, slowRule, usedHits } from '../support/algorithm-increments';
-import { budgetEntry, budgetGateOf } from '../support/budget-arbitraries';
+import { budgetEntry, budgetLimiterOf } from '../support/budget-arbitraries';
 import { eventually } from '../support/edge/eventually';
 import { startRedisCluster } from '../support/edge/redis-cluster';
 import {
@@ -23,15 +23,15 @@ import {
 } from '../support/edge/redis-refusals';
 import { startSentinels } from '../support/edge/redis-sentinels';
 import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
-import { counterStates, type StateGate } from '../support/gates';
+import { counterStates, type StateLimiter } from '../support/limiters';
 
 jest.setTimeout(60_000);
 
 const UNKNOWN = 'ratelimit.service.call.should_rate_limit.store_unknown_outcome';
 
-function budget(leaseMs?: number): BudgetGate {
+function budget(leaseMs?: number): BudgetLimiter {
   const limits = { limit: 10, burst: 10, periodSeconds: 31_536_000, chargeDenied: false };
-  return budgetGateOf({
+  return budgetLimiterOf({
     entries: (['window', 'gcra'] as const).map((sort) => budgetEntry({ sort, ...limits })),
     reserve: leaseMs === undefined ? undefined : { leaseMs, isReleased: false },
     blocks: [],
@@ -62,11 +62,11 @@ let serial = 0;
 const hit = (kind: Kind, key: string, hits: number | bigint = 1): Increment => {
   const { algorithm } = KINDS[kind];
   if (algorithm === undefined) return increment(key, hits);
-  if (!isBudgetGate(algorithm)) return ask(algorithm, key, hits);
+  if (!isBudgetLimiter(algorithm)) return ask(algorithm, key, hits);
   const id = String((serial += 1));
   const isReserving = kind === 'reservation' && hits !== 0;
   const reservation = isReserving ? ({ mode: 'reserve', id, saysHits: true } as const) : undefined;
-  return increment(key, hits, { gate: algorithm, reservation });
+  return increment(key, hits, { limiter: algorithm, reservation });
 };
 
 interface Case extends RedisRefusal {
@@ -139,12 +139,12 @@ async function addAll(
       failures: new Map(increments.map((_, at) => [at, failure])),
     };
   });
-  return increments.map(({ gate, hits }, at) => {
+  return increments.map(({ limiter, hits }, at) => {
     const failure = reply.failures?.get(at);
     if (failure !== undefined) return failure;
-    if (!gate.kind.looks) return (reply.after[at] ?? NaN) - Number(hits);
-    if (isBudgetGate(gate)) return takenOf(reply.states?.[at] as BudgetState);
-    return usedHits(counterStates(reply.states)?.[at], gate as StateGate);
+    if (!limiter.kind.readsFirst) return (reply.after[at] ?? NaN) - Number(hits);
+    if (isBudgetLimiter(limiter)) return takenOf(reply.states?.[at] as BudgetState);
+    return usedHits(counterStates(reply.states)?.[at], limiter as StateLimiter);
   });
 }
 

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { BudgetGate } from '../../src/core/budgets/budget';
+import type { BudgetLimiter } from '../../src/core/budgets/budget';
 import type { BudgetState, Reservation } from '../../src/core/kinds/kind';
 import type { Increment } from '../../src/core/ports';
-import { budgetEntry, budgetGateOf } from '../support/budget-arbitraries';
+import { budgetEntry, budgetLimiterOf } from '../support/budget-arbitraries';
 import { eventually } from '../support/edge/eventually';
 import { batch, increment } from '../support/increments';
 import {
@@ -32,7 +32,7 @@ const ACTUAL = 3;
 const entries = (['window', 'gcra'] as const).map((sort) =>
   budgetEntry({ sort, limit: LIMIT, burst: LIMIT, periodSeconds: YEAR, chargeDenied: false }),
 );
-const GATE: BudgetGate = budgetGateOf({
+const GATE: BudgetLimiter = budgetLimiterOf({
   entries,
   reserve: { leaseMs: 3_600_000, isReleased: false },
   blocks: [],
@@ -45,7 +45,7 @@ let serial = 0;
 const freshKey = (): string => `{c:outage_${String((serial += 1))}~1}~r`;
 
 const asked = (key: string, hits: number, reservation?: Reservation): Increment =>
-  increment(key, hits, { gate: GATE, reservation });
+  increment(key, hits, { limiter: GATE, reservation });
 
 type Call = 'reserve' | 'settle';
 

@@ -1,4 +1,4 @@
-import { counterStates, type StateGate } from '../support/gates';
+import { counterStates, type StateLimiter } from '../support/limiters';
 import fc from 'fast-check';
 import { countAdmitted, outcomeOf } from '../../src/core/kinds/whole';
 import { type CounterState } from '../../src/core/kinds/kind';
@@ -12,7 +12,7 @@ const sliding = slowRule('sliding_window');
 const guarded = slowRule('fixed_window');
 const ALL = [gcra, sliding, guarded] as const;
 
-function hitsOf(reply: CounterReply, algorithms: readonly StateGate[]): readonly number[] {
+function hitsOf(reply: CounterReply, algorithms: readonly StateLimiter[]): readonly number[] {
   return algorithms.map((algorithm, at) => usedHits(counterStates(reply.states)?.[at], algorithm));
 }
 
@@ -25,9 +25,9 @@ export function describeAlgorithms(store: () => CountersUnderTest): void {
   const admitted = async (...increments: readonly Increment[]) => {
     const { states, failures } = await add(increments);
     expect(failures).toBeUndefined();
-    return increments.map(({ gate, hits, times }, at) => {
+    return increments.map(({ limiter, hits, times }, at) => {
       const asks = { hits: Number(hits), times };
-      return countAdmitted(gate, states?.[at] as CounterState, asks);
+      return countAdmitted(limiter, states?.[at] as CounterState, asks);
     });
   };
 
@@ -52,7 +52,7 @@ export function describeAlgorithms(store: () => CountersUnderTest): void {
       const second = await add(asked());
       expect([second.after[0], second.after[2]]).toEqual([7, 8]);
       const used = [1, 3, 4].map((at) =>
-        usedHits(counterStates(second.states)?.[at], asked()[at]?.gate as StateGate),
+        usedHits(counterStates(second.states)?.[at], asked()[at]?.limiter as StateLimiter),
       );
       expect(used).toEqual([4, 6, 7]);
     });

@@ -1,9 +1,9 @@
-import type { BudgetGate } from '../../src/core/budgets/budget';
+import type { BudgetLimiter } from '../../src/core/budgets/budget';
 import type { BudgetOutcome } from '../../src/core/budgets/outcome';
 import type { BudgetState, Reservation } from '../../src/core/kinds/kind';
 import type { CounterReply, Increment } from '../../src/core/ports';
 import { ask as askOf, slowRule } from '../support/algorithm-increments';
-import { budgetEntry, budgetGateOf } from '../support/budget-arbitraries';
+import { budgetEntry, budgetLimiterOf } from '../support/budget-arbitraries';
 import { batch, freshKey, increment, type CountersUnderTest } from '../support/increments';
 
 const YEAR = 31_536_000;
@@ -15,8 +15,8 @@ const entry = (sort: Sort, limit: number, periodSeconds = YEAR) =>
 const RESERVE = { leaseMs: 600_000, isReleased: false };
 const BLOCK = { after: 2, withinMs: 60_000, forMs: 600_000, upToMs: 600_000, entry: -1 };
 
-const gateWith = (more: Partial<BudgetGate['budget']>): BudgetGate =>
-  budgetGateOf({
+const limiterWith = (more: Partial<BudgetLimiter['budget']>): BudgetLimiter =>
+  budgetLimiterOf({
     entries: [entry('window', 10), entry('sliding', 6), entry('gcra', 8)],
     reserve: undefined,
     blocks: [],
@@ -25,32 +25,32 @@ const gateWith = (more: Partial<BudgetGate['budget']>): BudgetGate =>
     ...more,
   });
 
-const LIST = gateWith({});
-const HELD = gateWith({ reserve: RESERVE });
-const SLOTS = gateWith({ entries: [entry('slots', 2), entry('window', 100)], reserve: RESERVE });
-const BLOCKING = gateWith({ blocks: [BLOCK] });
+const LIST = limiterWith({});
+const HELD = limiterWith({ reserve: RESERVE });
+const SLOTS = limiterWith({ entries: [entry('slots', 2), entry('window', 100)], reserve: RESERVE });
+const BLOCKING = limiterWith({ blocks: [BLOCK] });
 
 const keyOf = (name = freshKey('budget')): string => `{c:${name}~1}~c`;
 
 const ask = (
-  gate: BudgetGate,
+  limiter: BudgetLimiter,
   key: string,
   hits: number,
   more: Partial<Increment> = {},
-): Increment => increment(key, hits, { gate: gate, ...more });
+): Increment => increment(key, hits, { limiter: limiter, ...more });
 
-const reserve = (gate: BudgetGate, key: string, id: string, hits: number): Increment =>
-  ask(gate, key, hits, { reservation: { mode: 'reserve', id, saysHits: true } });
+const reserve = (limiter: BudgetLimiter, key: string, id: string, hits: number): Increment =>
+  ask(limiter, key, hits, { reservation: { mode: 'reserve', id, saysHits: true } });
 
-const settle = (gate: BudgetGate, key: string, id: string, hits?: number): Increment => {
+const settle = (limiter: BudgetLimiter, key: string, id: string, hits?: number): Increment => {
   const reservation: Reservation = { mode: 'settle', id, saysHits: hits !== undefined };
-  return ask(gate, key, hits ?? 1, { reservation });
+  return ask(limiter, key, hits ?? 1, { reservation });
 };
 
 /** What a reply says to an increment that was not held back. */
 const outcomeOf = (one: Increment, { states }: CounterReply, at: number): BudgetOutcome => {
   const state = states?.[at] as BudgetState;
-  const { kind } = one.gate;
+  const { kind } = one.limiter;
   return kind.outcome(one, state, Number(one.hits), 0, batch([]).nowSeconds) as BudgetOutcome;
 };
 

@@ -73,12 +73,12 @@ it('two instances far from their store answer most calls at once, and admit no m
   const [one, two] = await Promise.all([startWith(store.port, env), startWith(store.port, env)]);
   store.behaviour.answerDelayMs = STORE_MS;
   const load = { perSecond: 300, forMs: 1_500 };
-  const askBoth = (key: string) =>
+  const callBoth = (key: string) =>
     Promise.all([askPaced(one, asking(key), load), askPaced(two, asking(key), load)]);
   // What a call takes that needs no store, most of it the client's: the figure is about the rest.
-  const unlimited = isSiege ? await askBoth('no rule') : [];
+  const unlimited = isSiege ? await callBoth('no rule') : [];
   const before = await storeCalls(redis);
-  const [ofOne, ofTwo] = await askBoth('hot');
+  const [ofOne, ofTwo] = await callBoth('hot');
   const decided = ofOne.tookMs.length + ofTwo.tookMs.length;
   const calls = (await storeCalls(redis)) - before;
   expect(ofOne.refused + ofTwo.refused + ofOne.failed + ofTwo.failed).toBe(0);

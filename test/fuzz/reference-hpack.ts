@@ -16,7 +16,7 @@ class CompressionError extends Error {}
 const sizeOf = ([name, value]: Field) => name.length + value.length + 32;
 /** Above this an integer has no use in a header block; the RFC leaves the limit to us. */
 const MAX_INTEGER = 0x0fffffff;
-const MOST_OCTETS = 4;
+const MAX_BYTES = 4;
 
 const SYMBOLS = new Map(
   HUFFMAN_CODES.map(({ symbol, code, bits }) => [code.toString(2).padStart(bits, '0'), symbol]),
@@ -37,7 +37,7 @@ export function createReferenceHpack(limit: number): ReferenceHpack {
     const full = 2 ** prefixBits - 1;
     let value = octet() & full;
     if (value < full) return value;
-    for (let index = 0; index < MOST_OCTETS; index++) {
+    for (let index = 0; index < MAX_BYTES; index++) {
       const more = octet();
       value += (more & 0x7f) * 128 ** index;
       if (more >= 0x80) continue;

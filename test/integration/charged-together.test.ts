@@ -85,11 +85,12 @@ interface Asked {
 
 /** Hits of one counter that are not held are one ask, which stands where the first of them stood; looks stand alone. */
 const joined = (all: readonly Asked[]): readonly Asked[] =>
-  all.flatMap((asked, index) => {
-    if (asked.id !== null || asked.hits === 0) return [asked];
-    const same = ({ which, hits, id }: Asked) => id === null && hits > 0 && which === asked.which;
+  all.flatMap((operation, index) => {
+    if (operation.id !== null || operation.hits === 0) return [operation];
+    const same = ({ which, hits, id }: Asked) =>
+      id === null && hits > 0 && which === operation.which;
     if (all.findIndex(same) < index) return [];
-    return [{ ...asked, hits: all.filter(same).reduce((sum, { hits }) => sum + hits, 0) }];
+    return [{ ...operation, hits: all.filter(same).reduce((sum, { hits }) => sum + hits, 0) }];
   });
 
 /** Two counters of 5, of which a request takes all that it asks for or nothing. */
@@ -99,7 +100,7 @@ class Model {
 
   takes(all: readonly Asked[]): boolean {
     const isOpen = ({ which, id }: Asked) => this.#open.has(`${String(which)} ${String(id)}`);
-    const fresh = joined(all).filter((asked) => !isOpen(asked));
+    const fresh = joined(all).filter((operation) => !isOpen(operation));
     const wanted = [...this.taken];
     for (const { which, hits, id } of fresh) {
       const before = wanted[which] ?? 0;

@@ -1,16 +1,16 @@
-import type { BudgetGate } from '../../src/core/budgets/budget';
+import type { BudgetLimiter } from '../../src/core/budgets/budget';
 import type { BudgetState, CounterState, Reservation, State } from '../../src/core/kinds/kind';
 import type { AlgorithmName } from '../../src/core/kinds/kinds';
 import type { RuleLimit } from '../../src/core/rules/rules';
-import type { AskedIncrement, AsksReply } from '../../src/counters/redis/asks-call';
+import type { ScriptIncrement, OperationsReply } from '../../src/counters/redis/operations-call';
 import { readBudgetAnswer } from '../../src/counters/redis/budgets/budget-answer';
 import { encodeBudgetCall } from '../../src/counters/redis/budgets/budget-call';
 import { BUDGET_SCRIPTS } from '../../src/counters/redis/budgets/budget-script';
 import { unpack } from '../../src/counters/redis/message-pack';
 import { listOpen } from '../../src/counters/redis/open-reservations';
 import { callScript } from '../../src/counters/redis/script-call';
-import { budgetEntry, budgetGateOf } from '../support/budget-arbitraries';
-import { gateOf } from '../support/gates';
+import { budgetEntry, budgetLimiterOf } from '../support/budget-arbitraries';
+import { limiterOf } from '../support/limiters';
 import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 
 /*
@@ -32,7 +32,10 @@ afterAll(() => server.stop());
 
 const freshKey = (): string => `{c:ends_${String((serial += 1))}~1}~r`;
 
-const call = async (increments: readonly AskedIncrement[], nowMs: number): Promise<AsksReply> => {
+const call = async (
+  increments: readonly ScriptIncrement[],
+  nowMs: number,
+): Promise<OperationsReply> => {
   const about = { groupEnds: undefined, isDeclaringKeys: true, nowSeconds: nowMs / 1_000 };
   const args = encodeBudgetCall({ increments, ...about, nowMicros: nowMs * 1_000 });
   const answer = await callScript(server.client, BUDGET_SCRIPTS.declaring, args, 'eval');
@@ -43,19 +46,19 @@ const call = async (increments: readonly AskedIncrement[], nowMs: number): Promi
 
 const ask = (
   key: string,
-  gate: AskedIncrement['gate'],
+  limiter: ScriptIncrement['limiter'],
   hits: number,
   reservation?: Pick<Reservation, 'mode' | 'id'>,
-): AskedIncrement => ({
-  ...{ key, hits, times: 1, ttlSeconds: 3_600, gate },
+): ScriptIncrement => ({
+  ...{ key, hits, times: 1, ttlSeconds: 3_600, limiter },
   reservation: reservation && { ...reservation, saysHits: true },
 });
 
 const budget = (
-  entries: BudgetGate['budget']['entries'],
-  more: Partial<BudgetGate['budget']> = {},
-): BudgetGate =>
-  budgetGateOf({
+  entries: BudgetLimiter['budget']['entries'],
+  more: Partial<BudgetLimiter['budget']> = {},
+): BudgetLimiter =>
+  budgetLimiterOf({
     ...{ entries, reserve: undefined, blocks: [], isForced: false, isShadow: false },
     ...more,
   });
@@ -67,12 +70,12 @@ const entry = (sort: Sort, limit: number, periodSeconds = 60) =>
 const RESERVE = { leaseMs: LEASE_MS, isReleased: false };
 const SLOTS = budget([entry('slots', 2)], { reserve: RESERVE });
 
-const isRefused = (one: AskedIncrement, states: readonly (State | undefined)[]): boolean =>
-  one.gate.kind.refuses({ ...one, windowEndSeconds: 0 }, states[0] as State);
+const isRefused = (one: ScriptIncrement, states: readonly (State | undefined)[]): boolean =>
+  one.limiter.kind.refuses({ ...one, windowEndSeconds: 0 }, states[0] as State);
 
 describe('a clock that was 400 days ahead for one call', () => {
   const kind = (name: AlgorithmName, limit: number) =>
-    gateOf({ name, limit, burst: undefined, chargeDenied: false, periodSeconds: 60 });
+    limiterOf({ name, limit, burst: undefined, chargeDenied: false, periodSeconds: 60 });
 
   it.each([
     ['gcra', kind('gcra', 5), 60_000],
@@ -89,19 +92,19 @@ describe('a clock that was 400 days ahead for one call', () => {
     ],
     ['reservations', budget([entry('window', 5)], { reserve: RESERVE }), LEASE_MS + 60_000],
     ['slots', SLOTS, LEASE_MS],
-  ] as const)('refuses for no longer than it may: %s', async (_, gate, mostMs) => {
+  ] as const)('refuses for no longer than it may: %s', async (_, limiter, mostMs) => {
     const key = freshKey();
-    const isReserving = 'budget' in gate && gate.budget.reserve !== undefined;
-    const one = (id: string): AskedIncrement =>
-      ask(key, gate, 1, isReserving ? { mode: 'reserve', id } : undefined);
-    const fill = Array.from({ length: gate.size + 1 }, (__, at) => one(`ahead${String(at)}`));
+    const isReserving = 'budget' in limiter && limiter.budget.reserve !== undefined;
+    const one = (id: string): ScriptIncrement =>
+      ask(key, limiter, 1, isReserving ? { mode: 'reserve', id } : undefined);
+    const fill = Array.from({ length: limiter.size + 1 }, (__, at) => one(`ahead${String(at)}`));
     await call(fill, START_MS + AHEAD_MS);
     let [nowMs, mended] = [START_MS, 0];
     for (;;) {
-      const asked = one(`now${String(nowMs)}`);
-      const reply = await call([asked], nowMs);
+      const operation = one(`now${String(nowMs)}`);
+      const reply = await call([operation], nowMs);
       mended += reply.mended;
-      if (!isRefused(asked, reply.states)) break;
+      if (!isRefused(operation, reply.states)) break;
       expect(nowMs - START_MS).toBeLessThanOrEqual(mostMs + SLACK_MS);
       nowMs += 1_000;
     }
@@ -122,45 +125,45 @@ describe('leases that are over', () => {
     }
     await call([ask(key, SLOTS, 1, { mode: 'reserve', id: 'last' })], START_MS + 2_000);
     const sent: (readonly string[])[] = [];
-    const asking = {
-      ask: (_: string, commands: readonly (readonly string[])[]) => {
+    const sender = {
+      send: (_: string, commands: readonly (readonly string[])[]) => {
         sent.push(...commands);
         return Promise.all(
           commands.map(([name = '', ...rest]) => server.client.call(name, ...rest)),
         );
       },
     };
-    await listOpen(asking, { key, rule: { gate: SLOTS } as unknown as RuleLimit }, 1_000);
+    await listOpen(sender, { key, rule: { limiter: SLOTS } as unknown as RuleLimit }, 1_000);
     // Each passes 2,000 numbers at most.
     expect(sent.length).toBe(21);
     let calls = 0;
     for (let isOver = true; isOver; calls += 1) {
-      const asked = ask(key, SLOTS, 1, { mode: 'reserve', id: `next${String(calls)}` });
-      const { states } = await call([asked], START_MS + 2_000 + LEASE_MS);
-      isOver = isRefused(asked, states);
+      const operation = ask(key, SLOTS, 1, { mode: 'reserve', id: `next${String(calls)}` });
+      const { states } = await call([operation], START_MS + 2_000 + LEASE_MS);
+      isOver = isRefused(operation, states);
     }
     expect(calls).toBeLessThanOrEqual(5);
   });
 
   it('are ended 250 in a call, however many counters it meets', async () => {
     const keys = Array.from({ length: 256 }, freshKey);
-    const gate = budget([entry('window', 100, 3_600)], { reserve: RESERVE });
+    const limiter = budget([entry('window', 100, 3_600)], { reserve: RESERVE });
     for (const id of ['a', 'b', 'c', 'd'])
       await call(
-        keys.map((key) => ask(key, gate, 1, { mode: 'reserve', id })),
+        keys.map((key) => ask(key, limiter, 1, { mode: 'reserve', id })),
         START_MS,
       );
     const ended: number[] = [];
     do {
       const { states } = await call(
-        keys.map((key) => ask(key, gate, 0)),
+        keys.map((key) => ask(key, limiter, 0)),
         START_MS + LEASE_MS,
       );
       ended.push(states.reduce((sum, one) => sum + (one as BudgetState).lapsed, 0));
     } while (ended.at(-1) !== 0);
     expect(ended).toEqual([250, 250, 250, 250, 24, 0]);
     const { states } = await call(
-      keys.map((key) => ask(key, gate, 0)),
+      keys.map((key) => ask(key, limiter, 0)),
       START_MS + LEASE_MS,
     );
     const used = states.map((one) => (one as BudgetState).entries[0] as CounterState);

@@ -38,10 +38,10 @@ it('looks once for all that ask at the same time, and seldom for those that ask 
   const { file, remove } = await createStoreFile();
   const watcher = createFileWatcher(file, silentLogger);
   await watcher.open();
-  expect(watcher.lookAgain()).toBe(watcher.lookAgain());
-  await watcher.lookAgain();
+  expect(watcher.checkAgain()).toBe(watcher.checkAgain());
+  await watcher.checkAgain();
   const startedMs = performance.now();
-  for (let at = 0; at < 20; at++) await watcher.lookAgain();
+  for (let at = 0; at < 20; at++) await watcher.checkAgain();
   // Timers of Node may be early by less than a millisecond.
   expect(performance.now() - startedMs).toBeGreaterThan(20 * 4);
   await remove();
@@ -55,7 +55,7 @@ it('never takes an older content after a newer one, however slow it was read', a
   const pipe = await open(file, 'w');
   await write(`${file}.new`, 'bob');
   await rename(`${file}.new`, file);
-  await watcher.lookAgain();
+  await watcher.checkAgain();
   await pipe.writeFile(printDocument(holding('ann')));
   await pipe.close();
   await first;
@@ -72,7 +72,7 @@ it('goes on with what it has when the file does not answer', async () => {
   await watcher.open();
   await rm(file);
   execFileSync('mkfifo', [file]);
-  await watcher.lookAgain();
+  await watcher.checkAgain();
   expect([...watcher.current().users.keys()]).toEqual(['ann']);
   // The reader waits for somebody to write.
   await (await open(file, 'w')).close();

@@ -214,7 +214,7 @@ it('names the node of a key also after its SRV record has changed', async () => 
   await counters.untilConnected(2);
   // CRC-32 (IEEE) of 123456789 is even.
   await eventually(async () => {
-    const { store } = await counters.look('123456789');
+    const { store } = await counters.peek('123456789');
     expect(store).toBe(`memcached at 127.0.0.1:${String(sorted[0]?.port)}`);
   });
 });

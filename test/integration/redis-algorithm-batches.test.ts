@@ -1,4 +1,4 @@
-import { counterStates } from '../support/gates';
+import { counterStates } from '../support/limiters';
 import { outcomeOf } from '../../src/core/kinds/whole';
 import { type CounterState } from '../../src/core/kinds/kind';
 import { StoreError } from '../../src/core/errors';

@@ -1,15 +1,15 @@
-import { counterStates, gateOf, type StateGate, LOOKING_NAMES } from '../support/gates';
+import { counterStates, limiterOf, type StateLimiter, READ_FIRST_NAMES } from '../support/limiters';
 import fc from 'fast-check';
-import { plainGate, type AlgorithmName } from '../../src/core/kinds/kinds';
+import { plainLimiter, type AlgorithmName } from '../../src/core/kinds/kinds';
 import { tickAt } from '../../src/core/kinds/ticks';
 import { outcomeOf } from '../../src/core/kinds/whole';
 import { countAdmitted } from '../../src/core/kinds/whole';
 import { type CounterState } from '../../src/core/kinds/kind';
 import {
-  encodeAsksCall,
-  readAsksAnswer,
-  type AskedIncrement,
-} from '../../src/counters/redis/asks-call';
+  encodeOperationsCall,
+  readOperationsAnswer,
+  type ScriptIncrement,
+} from '../../src/counters/redis/operations-call';
 import { KIND_SCRIPTS } from '../../src/counters/redis/lua-kinds';
 import { unpack } from '../../src/counters/redis/message-pack';
 import { callScript } from '../../src/counters/redis/script-call';
@@ -36,27 +36,33 @@ interface CallOptions {
   readonly isDeclaringKeys?: boolean;
 }
 
-const call = async (increments: readonly AskedIncrement[], options: CallOptions = {}) => {
+const call = async (increments: readonly ScriptIncrement[], options: CallOptions = {}) => {
   const { groupEnds, nowMicros, isDeclaringKeys = true } = options;
   const now = nowMicros === undefined ? {} : { nowMicros };
-  const args = encodeAsksCall({ increments, groupEnds, nowSeconds: 0, isDeclaringKeys, ...now });
+  const args = encodeOperationsCall({
+    increments,
+    groupEnds,
+    nowSeconds: 0,
+    isDeclaringKeys,
+    ...now,
+  });
   const script = KIND_SCRIPTS[isDeclaringKeys ? 'declaring' : 'cluster'];
   const answer = await callScript(server.client, script, args, 'eval');
-  const reply = readAsksAnswer(unpack(answer as Buffer), increments);
+  const reply = readOperationsAnswer(unpack(answer as Buffer), increments);
   return { ...reply, states: counterStates(reply.states) ?? [] };
 };
 
 const ask = (
   key: string,
-  algorithm: StateGate | undefined,
+  algorithm: StateLimiter | undefined,
   hits: number | bigint = 1,
-  more: Partial<AskedIncrement> = {},
-): AskedIncrement => ({
+  more: Partial<ScriptIncrement> = {},
+): ScriptIncrement => ({
   key,
   hits,
   times: 1,
   ttlSeconds: 60,
-  gate: algorithm ?? plainGate(10),
+  limiter: algorithm ?? plainLimiter(10),
   ...more,
 });
 
@@ -64,9 +70,9 @@ const rule = (
   name: AlgorithmName,
   limit: number,
   more: { burst?: number; chargeDenied?: boolean; periodSeconds?: number } = {},
-): StateGate => {
+): StateLimiter => {
   const { burst, chargeDenied = false, periodSeconds = 60 } = more;
-  return gateOf({ name, limit, burst, chargeDenied, periodSeconds });
+  return limiterOf({ name, limit, burst, chargeDenied, periodSeconds });
 };
 
 const gcra = rule('gcra', 60, { burst: 10 });
@@ -79,7 +85,7 @@ const unpackLog = (bytes: Buffer): string =>
 const micros = (seconds: number): number => Math.round(seconds * 1_000) * 1_000;
 
 /** The value under a key as operators see it; null: there is none. */
-const valueOf = async (key: string, { kind }: StateGate): Promise<string | null> => {
+const valueOf = async (key: string, { kind }: StateLimiter): Promise<string | null> => {
   const bytes = await server.client.getBuffer(key);
   return bytes && (kind.lua?.isLog === true ? unpackLog(bytes) : bytes.toString());
 };
@@ -87,13 +93,13 @@ const valueOf = async (key: string, { kind }: StateGate): Promise<string | null>
 /** The value under the key and its time to live are those of the counter in memory. */
 const expectKept = async (
   key: string,
-  gate: StateGate,
+  limiter: StateLimiter,
   counter: AlgorithmCounter,
 ): Promise<void> => {
-  const { kind, periodTicks, tickMicros } = gate;
-  const [value, ttlMs] = await Promise.all([valueOf(key, gate), server.client.pttl(key)]);
+  const { kind, periodTicks, tickMicros } = limiter;
+  const [value, ttlMs] = await Promise.all([valueOf(key, limiter), server.client.pttl(key)]);
   const [used, tick] = counter.stored ?? [];
-  if (!kind.hasOwnForm) {
+  if (!kind.isRecord) {
     expect(Number(value ?? 0)).toBe(used ?? 0);
     return;
   }
@@ -102,16 +108,16 @@ const expectKept = async (
     return;
   }
   const { previous, ages } = counter;
-  expect(value).toBe(kind.encode(gate, { used, previous, elapsed: 0, ages }, tick));
+  expect(value).toBe(kind.encode(limiter, { used, previous, elapsed: 0, ages }, tick));
   // What is overwritten in place keeps the end that it got there: Redis' clock, which ends it, is not the one given.
-  const isInPlace = kind.lua?.own?.inPlace !== undefined;
+  const isInPlace = kind.lua?.record?.inPlace !== undefined;
   const slackMs = isInPlace ? (periodTicks * tickMicros) / 1_000 : 0;
   expect(ttlMs).toBeLessThanOrEqual(counter.lifetimeMs + slackMs);
   expect(ttlMs).toBeGreaterThan(counter.lifetimeMs - slackMs - 60_000);
 };
 
 describe.each([true, false])('the script of algorithms, declaring keys: %s', (isDeclaringKeys) => {
-  it.each(LOOKING_NAMES)('counts %s as memory does, step by step', async (name) => {
+  it.each(READ_FIRST_NAMES)('counts %s as memory does, step by step', async (name) => {
     await fc.assert(
       fc.asyncProperty(rules(name, fc.boolean()), MOVES, async (any, moves) => {
         const key = freshKey();
@@ -243,10 +249,13 @@ describe('the script of algorithms', () => {
     expect(second.states.slice(1, 3)).toMatchObject([{ used: 3 }, { used: 3 }]);
     const used = Number((await server.client.get(a))?.split(' ')[0]);
     expect(used).toBe(5 * gcra.periodTicks);
-    const third = await call([ask(b, sliding, 98), ask(d, undefined, 0, { gate: plainGate(20) })], {
-      nowMicros: micros(START),
-      groupEnds: [2],
-    });
+    const third = await call(
+      [ask(b, sliding, 98), ask(d, undefined, 0, { limiter: plainLimiter(20) })],
+      {
+        nowMicros: micros(START),
+        groupEnds: [2],
+      },
+    );
     expect(third.held).toEqual([false, true]);
     expect(third.after[1]).toBe(11);
     expect(await server.client.get(b)).toBe('28333334 0 3');

@@ -20,7 +20,7 @@ afterEach(async () => {
 
 const bulk = (text: string | number) => `$${String(String(text).length)}\r\n${String(text)}\r\n`;
 
-const MOST_ADDRESSES = 32;
+const MAX_ADDRESSES = 32;
 
 const slotsOf = (port: number) =>
   `*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n${bulk('127.0.0.1')}:${String(port)}\r\n`;
@@ -97,11 +97,11 @@ it('ever other addresses that a node redirects to are few at a time, one outage 
   expect(strays).toEqual([]);
   const reasons = () =>
     counters.events.flatMap((event) => (event.kind === 'redirects-astray' ? [event.reason] : []));
-  const tooMany = `more than ${String(MOST_ADDRESSES)} addresses that own no slot`;
+  const tooMany = `more than ${String(MAX_ADDRESSES)} addresses that own no slot`;
   expect(reasons()).toContain(tooMany);
   const tried = new Set(reasons().filter((reason) => reason !== tooMany));
   const addresses = new Set([...tried].map((reason) => /^[\d.]+:\d+/.exec(reason)?.[0]));
-  expect(addresses.size).toBeLessThanOrEqual(MOST_ADDRESSES);
+  expect(addresses.size).toBeLessThanOrEqual(MAX_ADDRESSES);
   const warned = log.lines.filter(({ level }) => level === 'warn').map(({ message }) => message);
   expect(new Set(warned).size).toBe(1);
   // The first address, and at once that there are too many.
@@ -115,7 +115,7 @@ it('ever other addresses that a node redirects to are few at a time, one outage 
     expect(timers()).toBe(before);
   });
   const left = counters.events.filter(({ kind }) => kind === 'left');
-  expect(left).toHaveLength(MOST_ADDRESSES);
+  expect(left).toHaveLength(MAX_ADDRESSES);
 });
 
 it('a redirect that is not followed, since there are too many, lets the slots be read at once', async () => {
@@ -124,7 +124,7 @@ it('a redirect that is not followed, since there are too many, lets the slots be
   ends.push(() => others.close());
   others.reply = ':1\r\n';
   const { node, counters, fail, pass } = await startAstray(() => others.port);
-  for (let calls = 0; calls < MOST_ADDRESSES; calls += 1)
+  for (let calls = 0; calls < MAX_ADDRESSES; calls += 1)
     expect((await counters.add(batch([increment(freshKey())]))).after).toEqual([1]);
   for (let reads = 0; reads < 3; reads += 1) {
     const before = node.slotReads();

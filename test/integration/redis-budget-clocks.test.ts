@@ -1,13 +1,13 @@
-import type { BudgetGate } from '../../src/core/budgets/budget';
+import type { BudgetLimiter } from '../../src/core/budgets/budget';
 import type { BudgetState, Reservation } from '../../src/core/kinds/kind';
-import type { AskedIncrement } from '../../src/counters/redis/asks-call';
+import type { ScriptIncrement } from '../../src/counters/redis/operations-call';
 import { readBudgetAnswer } from '../../src/counters/redis/budgets/budget-answer';
 import { encodeBudgetCall } from '../../src/counters/redis/budgets/budget-call';
 import { BUDGET_SCRIPTS } from '../../src/counters/redis/budgets/budget-script';
 import { RESET_RECORD } from '../../src/counters/redis/budgets/operator-scripts';
 import { unpack } from '../../src/counters/redis/message-pack';
 import { callScript } from '../../src/counters/redis/script-call';
-import { budgetEntry, budgetGateOf } from '../support/budget-arbitraries';
+import { budgetEntry, budgetLimiterOf } from '../support/budget-arbitraries';
 import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 
 const DAY = 86_400;
@@ -19,8 +19,11 @@ const LIMIT = 10;
 const entry = (sort: 'window' | 'gcra' | 'slots', periodSeconds = DAY) =>
   budgetEntry({ sort, limit: LIMIT, burst: LIMIT, periodSeconds, chargeDenied: false });
 
-const gateWith = (entries: BudgetGate['budget']['entries'], leaseMs = LEASE_MS): BudgetGate =>
-  budgetGateOf({
+const limiterWith = (
+  entries: BudgetLimiter['budget']['entries'],
+  leaseMs = LEASE_MS,
+): BudgetLimiter =>
+  budgetLimiterOf({
     entries,
     reserve: { leaseMs, isReleased: false },
     blocks: [],
@@ -28,8 +31,8 @@ const gateWith = (entries: BudgetGate['budget']['entries'], leaseMs = LEASE_MS):
     isShadow: false,
   });
 
-const DAILY = gateWith([entry('window')]);
-const LISTED = gateWith([entry('gcra', 31_536_000), entry('window'), entry('slots')]);
+const DAILY = limiterWith([entry('window')]);
+const LISTED = limiterWith([entry('gcra', 31_536_000), entry('window'), entry('slots')]);
 
 let server: RedisServer;
 let serial = 0;
@@ -51,25 +54,33 @@ function createCounter() {
   const play = async (
     { ms, ownMs = ms }: When,
     hits: number,
-    { gate = DAILY, ...reservation }: Partial<Reservation> & { readonly gate?: BudgetGate } = {},
+    {
+      limiter = DAILY,
+      ...reservation
+    }: Partial<Reservation> & { readonly limiter?: BudgetLimiter } = {},
   ) => {
     const { mode, id = 'a', saysHits = true } = reservation;
-    const asked: AskedIncrement = {
-      ...{ key, hits, times: 1, ttlSeconds: 0, gate },
+    const operation: ScriptIncrement = {
+      ...{ key, hits, times: 1, ttlSeconds: 0, limiter },
       reservation: mode && { mode, id, saysHits },
     };
     const nowSeconds = (EVE_MS + ownMs) / 1_000;
-    const call = { increments: [asked], groupEnds: undefined, nowSeconds, isDeclaringKeys: true };
+    const call = {
+      increments: [operation],
+      groupEnds: undefined,
+      nowSeconds,
+      isDeclaringKeys: true,
+    };
     const args = encodeBudgetCall({ ...call, nowMicros: (EVE_MS + ms) * 1_000 });
     const answer = await callScript(server.client, BUDGET_SCRIPTS.declaring, args, 'eval');
-    const { states, failures } = readBudgetAnswer(unpack(answer as Buffer), [asked]);
+    const { states, failures } = readBudgetAnswer(unpack(answer as Buffer), [operation]);
     expect(failures).toBeUndefined();
     const state = states[0] as BudgetState;
-    const isOver = gate.kind.refuses({ ...asked, windowEndSeconds: 0 }, state);
+    const isOver = limiter.kind.refuses({ ...operation, windowEndSeconds: 0 }, state);
     return { ...state, isOver };
   };
-  const standing = async (when: When, gate = DAILY) => {
-    const { entries, held, open } = await play(when, 0, { gate });
+  const standing = async (when: When, limiter = DAILY) => {
+    const { entries, held, open } = await play(when, 0, { limiter });
     return { used: entries.map(({ used }) => used), held, open };
   };
   return { key, play, standing };
@@ -88,24 +99,24 @@ describe('the clock of Redis', () => {
   });
 
   it('that jumps ahead by 10 s ends leases that are shorter, each charged once', async () => {
-    const short = gateWith([entry('window')], 5_000);
+    const short = limiterWith([entry('window')], 5_000);
     const { play, standing } = createCounter();
-    await play({ ms: 2_000 }, 4, { mode: 'reserve', gate: short });
-    const jumped = await play({ ms: 12_000 }, 0, { gate: short });
+    await play({ ms: 2_000 }, 4, { mode: 'reserve', limiter: short });
+    const jumped = await play({ ms: 12_000 }, 0, { limiter: short });
     expect([jumped.lapsed, jumped.held]).toEqual([4, 0]);
-    await play({ ms: 2_000 }, 4, { mode: 'settle', gate: short });
+    await play({ ms: 2_000 }, 4, { mode: 'settle', limiter: short });
     expect(await standing({ ms: 2_500 })).toEqual({ used: [4], held: 0, open: 0 });
   });
 
   it('that goes back again and again begins eight rows of numbers at most, and ends all of them', async () => {
     const { key, play, standing } = createCounter();
-    const gate = gateWith([entry('gcra')]);
+    const limiter = limiterWith([entry('gcra')]);
     for (let at = 0; at < 10; at += 1)
-      await play({ ms: -at * 10_000 }, 1, { mode: 'reserve', id: String(at), gate });
+      await play({ ms: -at * 10_000 }, 1, { mode: 'reserve', id: String(at), limiter });
     expect((await server.client.hgetBuffer(key, 's'))?.[0]).toBe(8);
-    expect(await standing({ ms: -90_000 }, gate)).toMatchObject({ held: 10, open: 10 });
-    expect(await standing({ ms: LEASE_MS }, gate)).toMatchObject({ held: 0, open: 0 });
-    await play({ ms: LEASE_MS }, 1, { mode: 'settle', id: '3', gate });
+    expect(await standing({ ms: -90_000 }, limiter)).toMatchObject({ held: 10, open: 10 });
+    expect(await standing({ ms: LEASE_MS }, limiter)).toMatchObject({ held: 0, open: 0 });
+    await play({ ms: LEASE_MS }, 1, { mode: 'settle', id: '3', limiter });
     expect((await server.client.hkeys(key)).length).toBe(1);
   });
 });
@@ -137,19 +148,19 @@ describe('a rule that is reloaded with reservations open', () => {
     await play({ ms: 2_000 }, 2);
     await play({ ms: 2_000 }, 3, { mode: 'reserve', id: 'a' });
     expect(await standing({ ms: 2_000 }, LISTED)).toEqual({ used: [0, 2, 0], held: 3, open: 1 });
-    expect((await play({ ms: 2_000 }, 6, { gate: LISTED })).isOver).toBe(true);
-    await play({ ms: 2_000 }, 4, { mode: 'reserve', id: 'b', gate: LISTED });
+    expect((await play({ ms: 2_000 }, 6, { limiter: LISTED })).isOver).toBe(true);
+    await play({ ms: 2_000 }, 4, { mode: 'reserve', id: 'b', limiter: LISTED });
     expect((await play({ ms: 2_000 }, 2)).isOver).toBe(true);
     await play({ ms: 2_000 }, 1, { mode: 'settle', id: 'a' });
-    await play({ ms: 2_000 }, 4, { mode: 'settle', id: 'b', gate: LISTED });
+    await play({ ms: 2_000 }, 4, { mode: 'settle', id: 'b', limiter: LISTED });
     expect(await standing({ ms: 2_000 })).toEqual({ used: [7], held: 0, open: 0 });
   });
 
   it('with a shorter lease ends the new ones first', async () => {
     const { play, standing } = createCounter();
-    const short = gateWith([entry('window')], 5_000);
+    const short = limiterWith([entry('window')], 5_000);
     await play({ ms: 2_000 }, 3, { mode: 'reserve', id: 'long' });
-    await play({ ms: 2_000 }, 2, { mode: 'reserve', id: 'short', gate: short });
+    await play({ ms: 2_000 }, 2, { mode: 'reserve', id: 'short', limiter: short });
     expect(await standing({ ms: 7_000 }, short)).toEqual({ used: [2], held: 3, open: 1 });
     expect(await standing({ ms: 2_000 + LEASE_MS })).toEqual({ used: [5], held: 0, open: 0 });
   });

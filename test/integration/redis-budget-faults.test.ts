@@ -1,7 +1,7 @@
-import type { BudgetGate } from '../../src/core/budgets/budget';
+import type { BudgetLimiter } from '../../src/core/budgets/budget';
 import type { BudgetState, Reservation } from '../../src/core/kinds/kind';
 import type { Increment } from '../../src/core/ports';
-import { budgetEntry, budgetGateOf } from '../support/budget-arbitraries';
+import { budgetEntry, budgetLimiterOf } from '../support/budget-arbitraries';
 import { batch, increment } from '../support/increments';
 import { runRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
 import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
@@ -11,11 +11,11 @@ const FORBIDDEN = /clock of the server|can't run this command|NOPERM/;
 const YEAR = 31_536_000;
 const LIMIT = 10;
 
-const gateOf = (
+const limiterOf = (
   leaseMs?: number,
   sorts: readonly ('window' | 'gcra')[] = ['window', 'gcra'],
-): BudgetGate =>
-  budgetGateOf({
+): BudgetLimiter =>
+  budgetLimiterOf({
     entries: sorts.map((sort) =>
       budgetEntry({ sort, limit: LIMIT, burst: LIMIT, periodSeconds: YEAR, chargeDenied: false }),
     ),
@@ -24,8 +24,8 @@ const gateOf = (
     isForced: false,
     isShadow: false,
   });
-const LIST = gateOf();
-const HELD = gateOf(600_000);
+const LIST = limiterOf();
+const HELD = limiterOf(600_000);
 
 let server: RedisServer;
 let serial = 0;
@@ -48,14 +48,14 @@ const untilLeaseIsOver = async (): Promise<void> => {
 const freshKey = (): string => `{c:faulty_${String((serial += 1))}~1}~r`;
 
 const asked = (
-  gate: BudgetGate,
+  limiter: BudgetLimiter,
   key: string,
   hits: number,
   mode?: Reservation['mode'],
   id = 'x',
 ): Increment => {
   const reservation = mode && { mode, id, saysHits: true };
-  return increment(key, hits, { gate: gate, reservation });
+  return increment(key, hits, { limiter: limiter, reservation });
 };
 
 const start = async () => {
@@ -63,8 +63,8 @@ const start = async () => {
   await counters.untilConnected();
   const add = (...increments: readonly Increment[]) => counters.add(batch(increments));
   /** What is charged and held of the limit in fixed windows. */
-  const takenOf = async (key: string, gate = HELD): Promise<number> => {
-    const { states } = await add(asked(gate, key, 0));
+  const takenOf = async (key: string, limiter = HELD): Promise<number> => {
+    const { states } = await add(asked(limiter, key, 0));
     const state = states?.[0] as BudgetState;
     return (state.entries[0]?.used ?? 0) + state.held;
   };
@@ -91,9 +91,9 @@ describe.each([
   ['one limit', ['window']],
   ['two limits', ['window', 'gcra']],
 ] as const)('a command that the server refuses to reservations of %s', (_, sorts) => {
-  const HELD = gateOf(600_000, sorts);
+  const HELD = limiterOf(600_000, sorts);
   /** Its leases are over when the next call comes. */
-  const SHORT = gateOf(1, sorts);
+  const SHORT = limiterOf(1, sorts);
 
   it.each(['time', 'hmget', 'pexpire', 'hset'])(
     'fails a reserve alone, which then holds nothing: %s',
@@ -119,7 +119,7 @@ describe.each([
       const lifeMs = await server.client.pttl(key);
       await forbidden(command, async () => {
         // Its lease ends after the key would.
-        const later = gateOf(2 * lifeMs, sorts);
+        const later = limiterOf(2 * lifeMs, sorts);
         expect(await failureOf(asked(later, key, 4, 'reserve'))).toMatch(FORBIDDEN);
       });
       expect(await takenOf(key)).toBe(1);
@@ -200,9 +200,9 @@ describe.each([
   ['one limit', ['window']],
   ['two limits', ['window', 'gcra']],
 ] as const)('keys that are not ours, under %s', (_, sorts) => {
-  const LIST = gateOf(undefined, sorts);
-  const HELD = gateOf(600_000, sorts);
-  const SHORT = gateOf(1, sorts);
+  const LIST = limiterOf(undefined, sorts);
+  const HELD = limiterOf(600_000, sorts);
+  const SHORT = limiterOf(1, sorts);
   const packed = packRecord('f31536000 1 2;');
   const RECORDS = [
     Buffer.from('text'),
@@ -246,10 +246,10 @@ describe.each([
 
   it('fail the key alone where another type stands', async () => {
     const { failureOf } = await start();
-    for (const gate of [LIST, HELD]) {
+    for (const limiter of [LIST, HELD]) {
       const key = freshKey();
       await server.client.rpush(key, 'x');
-      expect(await failureOf(asked(gate, key, 1))).toMatch(/WRONGTYPE/);
+      expect(await failureOf(asked(limiter, key, 1))).toMatch(/WRONGTYPE/);
     }
     const key = freshKey();
     await server.client.set(key, packed);

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import type { BudgetGate } from '../../src/core/budgets/budget';
-import type { BudgetState, Gate, Reservation } from '../../src/core/kinds/kind';
+import type { BudgetLimiter } from '../../src/core/budgets/budget';
+import type { BudgetState, Limiter, Reservation } from '../../src/core/kinds/kind';
 import type { CounterState } from '../../src/core/kinds/state';
-import { readOwnForm } from '../../src/counters/redis/counter-writer';
-import type { AskedIncrement } from '../../src/counters/redis/asks-call';
+import { readRecordOf } from '../../src/counters/redis/counter-writer';
+import type { ScriptIncrement } from '../../src/counters/redis/operations-call';
 import { readBudgetAnswer } from '../../src/counters/redis/budgets/budget-answer';
 import { encodeBudgetCall } from '../../src/counters/redis/budgets/budget-call';
 import { BUDGET_SCRIPTS } from '../../src/counters/redis/budgets/budget-script';
@@ -11,7 +11,12 @@ import { listOpen } from '../../src/counters/redis/open-reservations';
 import type { RuleLimit } from '../../src/core/rules/rules';
 import { unpack } from '../../src/counters/redis/message-pack';
 import { callScript } from '../../src/counters/redis/script-call';
-import { budgetEntry, budgetGateOf, budgetGates, budgetSteps } from '../support/budget-arbitraries';
+import {
+  budgetEntry,
+  budgetLimiterOf,
+  budgetLimiters,
+  budgetSteps,
+} from '../support/budget-arbitraries';
 import { withClock } from '../support/redis-clock';
 import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 
@@ -20,7 +25,7 @@ import { startRedisServer, type RedisServer } from '../support/edge/redis-server
 const START_MS = 1_700_000_040_000;
 const LEASE_MS = 60_000;
 
-const TOKENS = budgetGateOf({
+const TOKENS = budgetLimiterOf({
   entries: (
     [
       ['gcra', 1_000, 600],
@@ -46,18 +51,21 @@ afterAll(() => server.stop());
 function createCounter() {
   const key = `{c:reads_${String((serial += 1))}~1}~r`;
   let nowMs = START_MS;
-  const play = async (gate: BudgetGate, hits: number, reservation?: Reservation) => {
-    const asked: AskedIncrement = { ...{ key, hits, times: 1, ttlSeconds: 0, gate }, reservation };
-    const call = { increments: [asked], groupEnds: undefined, isDeclaringKeys: true };
+  const play = async (limiter: BudgetLimiter, hits: number, reservation?: Reservation) => {
+    const operation: ScriptIncrement = {
+      ...{ key, hits, times: 1, ttlSeconds: 0, limiter },
+      reservation,
+    };
+    const call = { increments: [operation], groupEnds: undefined, isDeclaringKeys: true };
     const clocks = { nowSeconds: Math.floor(nowMs / 1_000), nowMicros: nowMs * 1_000 };
     const args = encodeBudgetCall({ ...call, ...clocks });
     const answer = await callScript(server.client, BUDGET_SCRIPTS.declaring, args, 'eval');
-    const { states, failures } = readBudgetAnswer(unpack(answer as Buffer), [asked]);
+    const { states, failures } = readBudgetAnswer(unpack(answer as Buffer), [operation]);
     expect(failures).toBeUndefined();
     return states[0] as BudgetState;
   };
-  const asking = {
-    ask: (_: string, commands: readonly (readonly string[])[]) =>
+  const sender = {
+    send: (_: string, commands: readonly (readonly string[])[]) =>
       Promise.all(
         commands.map((words) => {
           const [name = '', ...rest] = withClock(words, nowMs * 1_000);
@@ -71,28 +79,32 @@ function createCounter() {
     reserve: (id: string, hits: number) =>
       play(TOKENS, hits, { mode: 'reserve', id, saysHits: true }),
     /** What a call finds that changes nothing. */
-    found: (gate = TOKENS) => play(gate, 0, { mode: 'look', id: '', saysHits: false }),
-    read: async (gate = TOKENS) => {
-      const { state, ...rest } = await readOwnForm(asking, key, gate as Gate as Gate<CounterState>);
+    found: (limiter = TOKENS) => play(limiter, 0, { mode: 'read', id: '', saysHits: false }),
+    read: async (limiter = TOKENS) => {
+      const { state, ...rest } = await readRecordOf(
+        sender,
+        key,
+        limiter as Limiter as Limiter<CounterState>,
+      );
       return { state: state as BudgetState, ...rest };
     },
     list: async () =>
-      (await listOpen(asking, { key, rule: { gate: TOKENS } as unknown as RuleLimit }, 1_000)).map(
-        ({ id }) => id,
-      ),
+      (
+        await listOpen(sender, { key, rule: { limiter: TOKENS } as unknown as RuleLimit }, 1_000)
+      ).map(({ id }) => id),
   };
 }
 
 it('reads what the next call finds, whatever was called before and whatever has ended since', async () => {
   await fc.assert(
-    fc.asyncProperty(budgetGates(true), budgetSteps(true), async (gate, steps) => {
+    fc.asyncProperty(budgetLimiters(true), budgetSteps(true), async (limiter, steps) => {
       const counter = createCounter();
       for (const { pauseMs, share, mode, id, saysHits } of steps) {
-        const hits = Math.ceil(Math.max(0, share) * gate.size) + 0;
+        const hits = Math.ceil(Math.max(0, share) * limiter.size) + 0;
         const reservation = mode === 'ask' ? undefined : { mode, id, saysHits };
-        await counter.play(gate, hits, reservation);
+        await counter.play(limiter, hits, reservation);
         counter.pass(pauseMs);
-        expect((await counter.read(gate)).state).toEqual(await counter.found(gate));
+        expect((await counter.read(limiter)).state).toEqual(await counter.found(limiter));
       }
     }),
     { numRuns: 100 },

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import type { Budget, BudgetGate } from '../../src/core/budgets/budget';
+import type { Budget, BudgetLimiter } from '../../src/core/budgets/budget';
 import { blockEndMs, NO_BLOCK } from '../../src/core/budgets/block';
 import { blockName, stateOf } from '../../src/core/budgets/record';
 import type { BudgetState, Reservation, State } from '../../src/core/kinds/kind';
-import type { AskedIncrement } from '../../src/counters/redis/asks-call';
+import type { ScriptIncrement } from '../../src/counters/redis/operations-call';
 import { readBudgetAnswer } from '../../src/counters/redis/budgets/budget-answer';
 import { encodeBudgetCall } from '../../src/counters/redis/budgets/budget-call';
 import { BUDGET_SCRIPTS } from '../../src/counters/redis/budgets/budget-script';
@@ -11,8 +11,8 @@ import { unpack } from '../../src/counters/redis/message-pack';
 import { callScript } from '../../src/counters/redis/script-call';
 import {
   budgetEntry,
-  budgetGateOf,
-  budgetGates,
+  budgetLimiterOf,
+  budgetLimiters,
   budgetSteps,
   ONE_LIMIT_GATES,
   type BudgetStep,
@@ -42,7 +42,7 @@ interface CallOptions {
   readonly isDeclaringKeys?: boolean;
 }
 
-const call = async (increments: readonly AskedIncrement[], options: CallOptions = {}) => {
+const call = async (increments: readonly ScriptIncrement[], options: CallOptions = {}) => {
   const { groupEnds, nowMs, isDeclaringKeys = true } = options;
   const { nowSeconds = (nowMs ?? Date.now()) / 1_000 } = options;
   const now = nowMs === undefined ? {} : { nowMicros: nowMs * 1_000 };
@@ -54,27 +54,27 @@ const call = async (increments: readonly AskedIncrement[], options: CallOptions 
 
 const ask = (
   key: string,
-  gate: BudgetGate,
+  limiter: BudgetLimiter,
   hits: number,
-  more: Partial<AskedIncrement> = {},
-): AskedIncrement => ({
+  more: Partial<ScriptIncrement> = {},
+): ScriptIncrement => ({
   key,
   hits,
   times: 1,
   ttlSeconds: 0,
-  gate: gate,
+  limiter: limiter,
   ...more,
 });
 
 /** What a step asks of a rule: asks come several times in a row only where one changes nothing but figures. */
-const askOf = (key: string, gate: BudgetGate, step: BudgetStep): AskedIncrement => {
+const askOf = (key: string, limiter: BudgetLimiter, step: BudgetStep): ScriptIncrement => {
   const { share, mode, id, saysHits } = step;
-  const hits = Math.sign(share) * Math.ceil(Math.abs(share) * gate.size) + 0;
-  const isTogether = mode === 'ask' && !gate.isAlone && hits > 0;
+  const hits = Math.sign(share) * Math.ceil(Math.abs(share) * limiter.size) + 0;
+  const isTogether = mode === 'ask' && !limiter.isNeverMerged && hits > 0;
   const reservation: Reservation | undefined =
     mode === 'ask' ? undefined : { mode, id, saysHits: mode === 'settle' && saysHits };
   const asked = mode === 'ask' ? hits : Math.max(0, hits);
-  return ask(key, gate, asked, { times: isTogether ? step.times : 1, reservation });
+  return ask(key, limiter, asked, { times: isTogether ? step.times : 1, reservation });
 };
 
 /** A counter at a moment of the clock that the script is told, which was ahead at most so far. */
@@ -84,12 +84,12 @@ interface At {
 }
 
 /** What Redis holds of the counter is what the model holds of it. */
-const expectKept = async (key: string, gate: BudgetGate, counter: BudgetCounter, at: At) => {
-  if (gate.budget.reserve !== undefined) return expectOpen(key, gate, counter, at);
+const expectKept = async (key: string, limiter: BudgetLimiter, counter: BudgetCounter, at: At) => {
+  if (limiter.budget.reserve !== undefined) return expectOpen(key, limiter, counter, at);
   const { nowMs } = at;
   const kept = await server.client.getBuffer(key);
   const record = kept === null ? '' : unpackRecord(kept);
-  expectRecord(record, gate, counter, nowMs);
+  expectRecord(record, limiter, counter, nowMs);
   if (kept === null || counter.hadStrays) return;
   const ms = await server.client.pttl(key);
   const lifeMs = counter.lifeEndMs - counter.writtenMs;
@@ -137,11 +137,11 @@ const partsOf = (record: string): readonly string[] =>
  */
 const expectRecord = (
   record: string,
-  gate: BudgetGate,
+  limiter: BudgetLimiter,
   counter: BudgetCounter,
   nowMs: number,
 ): void => {
-  const { budget } = gate;
+  const { budget } = limiter;
   const parts = record.split(';').slice(0, -1);
   const names = new Set([
     ...budget.entries.map(({ id }) => id),
@@ -156,7 +156,7 @@ const expectRecord = (
     const [name = '', ...figures] = stray.split(' ');
     expect(figures.join(' ')).toBe(counter.parts.get(name) ?? figures.join(' '));
   }
-  const expected = counter.recordOf(gate) ?? '';
+  const expected = counter.recordOf(limiter) ?? '';
   const moment = { micros: nowMs * 1_000, nowSeconds: Math.floor(nowMs / 1_000) };
   // A part that has ended may be gone: it says the same as none.
   if (known.sort().join('') !== partsOf(expected).join(''))
@@ -177,17 +177,17 @@ const fieldsOf = async (key: string): Promise<ReadonlyMap<string, Buffer>> => {
 };
 
 /** A hash has the record of the limits, and what is open: two fields for each, and their sum. */
-const expectOpen = async (key: string, gate: BudgetGate, counter: BudgetCounter, at: At) => {
+const expectOpen = async (key: string, limiter: BudgetLimiter, counter: BudgetCounter, at: At) => {
   const fields = await fieldsOf(key);
   const sums = fields.get('s') ?? Buffer.alloc(25);
   const runs = sums[0] ?? 0;
-  expectRecord(unpackRecord(sums.subarray(25 + 32 * runs)), gate, counter, at.nowMs);
+  expectRecord(unpackRecord(sums.subarray(25 + 32 * runs)), limiter, counter, at.nowMs);
   expect(fields.size).toBe(2 * counter.open.size + (fields.has('s') ? 1 : 0));
   for (const [id, one] of counter.open) expectOne(fields, id, one);
   const [endMs = 0, held, open] = [1, 9, 17].map((from) => sums.readDoubleLE(from));
   expect([held, open]).toEqual([counter.held, counter.open.size]);
   expect(runs > 0).toBe(counter.open.size > 0);
-  if (fields.size > 0) await expectEnd(endMs, key, { gate, counter, at });
+  if (fields.size > 0) await expectEnd(endMs, key, { limiter, counter, at });
 };
 
 type OpenOne = ReturnType<BudgetCounter['open']['get']> & object;
@@ -206,16 +206,16 @@ const expectOne = (
 };
 
 interface Standing {
-  readonly gate: BudgetGate;
+  readonly limiter: BudgetLimiter;
   readonly counter: BudgetCounter;
   readonly at: At;
 }
 
-const expectEnd = async (endMs: number, key: string, { gate, counter, at }: Standing) => {
+const expectEnd = async (endMs: number, key: string, { limiter, counter, at }: Standing) => {
   const neededMs = Math.max(counter.lifeEndMs, counter.open.size > 0 ? counter.openEndMs : 0);
   if (!counter.hadStrays) expect(endMs).toBeGreaterThan(neededMs - SLACK_MS);
   // Some more, so that few asks move it; leases may end in another window than that of now.
-  const longestMs = 2_200 * Math.max(...gate.budget.entries.map((one) => one.periodSeconds));
+  const longestMs = 2_200 * Math.max(...limiter.budget.entries.map((one) => one.periodSeconds));
   const mostMs =
     Math.max(neededMs, counter.askedEndMs, at.nowMs) + longestMs + 600_000 + 2 * SLACK_MS;
   counter.latestEndMs = Math.max(counter.latestEndMs, mostMs);
@@ -226,20 +226,20 @@ const expectEnd = async (endMs: number, key: string, { gate, counter, at }: Stan
 
 describe.each([true, false])('the script of budgets, declaring keys: %s', (isDeclaringKeys) => {
   it.each([
-    ['that reserve', budgetGates(true), true],
+    ['that reserve', budgetLimiters(true), true],
     ['that reserve, with one limit', ONE_LIMIT_GATES, true],
-    ['without reservations', budgetGates(false), false],
+    ['without reservations', budgetLimiters(false), false],
   ] as const)(
     'counts as TypeScript does, step by step: rules %s',
-    async (_, someGates, isReserving) => {
+    async (_, someLimiters, isReserving) => {
       await fc.assert(
         fc.asyncProperty(
-          fc.tuple(someGates, someGates),
+          fc.tuple(someLimiters, someLimiters),
           budgetSteps(isReserving),
-          async (gates, steps) => {
+          async (limiters, steps) => {
             const key = freshKey();
             const counter = new BudgetCounter();
-            const [one = '', other = ''] = gates.map(({ budget }) => formOf(budget));
+            const [one = '', other = ''] = limiters.map(({ budget }) => formOf(budget));
             // A log takes over from a window while it has no part of its own: see below.
             fc.pre(!isSucceeding(one, other) && !isSucceeding(other, one));
             const isOneForm = one === other;
@@ -250,8 +250,8 @@ describe.each([true, false])('the script of budgets, declaring keys: %s', (isDec
               // What is written again beside parts of another rule has drained by then, which a clock that goes back would show.
               nowMs += isOneForm ? step.pauseMs : Math.max(0, step.pauseMs);
               latestMs = Math.max(latestMs, nowMs);
-              const gate = gates[step.rule] as BudgetGate;
-              const increment = askOf(key, gate, step);
+              const limiter = limiters[step.rule] as BudgetLimiter;
+              const increment = askOf(key, limiter, step);
               const nowSeconds = Math.floor(nowMs / 1_000) + step.aheadSeconds;
               const { states, failures } = await call([increment], {
                 nowMs,
@@ -259,13 +259,13 @@ describe.each([true, false])('the script of budgets, declaring keys: %s', (isDec
                 isDeclaringKeys,
               });
               expect(failures).toBeUndefined();
-              const asked = { ...increment, gate, windowEndSeconds: 0 };
+              const asked = { ...increment, limiter, windowEndSeconds: 0 };
               const moment = { micros: nowMs * 1_000, nowSeconds };
               const expected = counter.apply(asked, moment);
               expect(comparable(states[0], counter, nowMs)).toEqual(
                 comparable(expected, counter, nowMs),
               );
-              await expectKept(key, gate, counter, { nowMs, latestMs });
+              await expectKept(key, limiter, counter, { nowMs, latestMs });
             }
           },
         ),
@@ -279,15 +279,15 @@ describe.each([true, false])('the script of budgets, declaring keys: %s', (isDec
 describe('reservations of a rule with one limit', () => {
   const LEASE_MS = 600_000;
   const NOW_MS = 1_700_002_790_000; // Ten seconds before the hour ends.
-  const MOST = Number.MAX_SAFE_INTEGER;
-  const gateOf = (
+  const MAX_EXACT = Number.MAX_SAFE_INTEGER;
+  const limiterOf = (
     sort: 'window' | 'gcra' | 'sliding',
     isForced = false,
     periodSeconds = 3_600,
-  ): BudgetGate => {
+  ): BudgetLimiter => {
     const one = { sort, limit: 10, burst: 10, periodSeconds, chargeDenied: false } as const;
     const reserve = { leaseMs: LEASE_MS, isReleased: false };
-    return budgetGateOf({
+    return budgetLimiterOf({
       entries: [budgetEntry(one)],
       reserve,
       blocks: [],
@@ -295,22 +295,27 @@ describe('reservations of a rule with one limit', () => {
       isShadow: false,
     });
   };
-  const asked = (key: string, gate: BudgetGate, [letter, id, hits]: Asking) => {
+  const asked = (key: string, limiter: BudgetLimiter, [letter, id, hits]: Asking) => {
     const mode = ({ r: 'reserve', s: 'settle', c: 'cancel' } as const)[letter];
-    return ask(key, gate, hits, { reservation: { mode, id, saysHits: mode === 'settle' } });
+    return ask(key, limiter, hits, { reservation: { mode, id, saysHits: mode === 'settle' } });
   };
   type Asking = readonly [letter: 'r' | 's' | 'c', id: string, hits: number];
 
   /** Plays it by the script and by TypeScript, each ask in a call of its own. */
-  const playBoth = async (asks: readonly (readonly [BudgetGate, ...Asking])[], nowMs = NOW_MS) => {
+  const playBoth = async (
+    asks: readonly (readonly [BudgetLimiter, ...Asking])[],
+    nowMs = NOW_MS,
+  ) => {
     const key = freshKey();
     const counter = new BudgetCounter();
-    for (const [gate, ...one] of asks) {
-      const increment = asked(key, gate, one);
+    for (const [limiter, ...one] of asks) {
+      const increment = asked(key, limiter, one);
       const { states } = await call([increment], { nowMs });
       const moment = { micros: nowMs * 1_000, nowSeconds: nowMs / 1_000 };
-      expect(states[0]).toEqual(counter.apply({ ...increment, gate, windowEndSeconds: 0 }, moment));
-      await expectKept(key, gate, counter, { nowMs, latestMs: nowMs });
+      expect(states[0]).toEqual(
+        counter.apply({ ...increment, limiter, windowEndSeconds: 0 }, moment),
+      );
+      await expectKept(key, limiter, counter, { nowMs, latestMs: nowMs });
     }
     return { key, counter };
   };
@@ -318,16 +323,16 @@ describe('reservations of a rule with one limit', () => {
   it.each(['window', 'gcra', 'sliding'] as const)(
     'are refused at the limit, by %s',
     async (sort) => {
-      const gate = gateOf(sort);
+      const limiter = limiterOf(sort);
       const { counter } = await playBoth([
-        [gate, 'r', 'a', 10],
-        [gate, 'r', 'none', 0],
-        [gate, 'r', 'b', 1],
-        [gate, 's', 'a', 9],
-        [gate, 'r', 'b', 0],
-        [gate, 'r', 'c', 2],
-        [gate, 's', 'b', 30],
-        [gate, 'r', 'd', 0],
+        [limiter, 'r', 'a', 10],
+        [limiter, 'r', 'none', 0],
+        [limiter, 'r', 'b', 1],
+        [limiter, 's', 'a', 9],
+        [limiter, 'r', 'b', 0],
+        [limiter, 'r', 'c', 2],
+        [limiter, 's', 'b', 30],
+        [limiter, 'r', 'd', 0],
       ]);
       expect(counter.open.size).toBe(0);
     },
@@ -336,14 +341,14 @@ describe('reservations of a rule with one limit', () => {
   it.each(['window', 'gcra', 'sliding'] as const)(
     'that were met again are not ended with nothing, by %s',
     async (sort) => {
-      const gate = gateOf(sort);
+      const limiter = limiterOf(sort);
       const { counter } = await playBoth([
-        [gate, 'r', 'a', 4],
-        [gate, 'r', 'a', 4],
-        [gate, 'c', 'a', 0],
-        [gate, 'r', 'b', 4],
-        [gate, 'c', 'b', 0],
-        [gate, 's', 'a', 2],
+        [limiter, 'r', 'a', 4],
+        [limiter, 'r', 'a', 4],
+        [limiter, 'c', 'a', 0],
+        [limiter, 'r', 'b', 4],
+        [limiter, 'c', 'b', 0],
+        [limiter, 's', 'a', 2],
       ]);
       expect(counter.open.size).toBe(0);
     },
@@ -352,12 +357,12 @@ describe('reservations of a rule with one limit', () => {
   it.each(['window', 'gcra', 'sliding'] as const)(
     'stop at the largest sum that is exact, by %s',
     async (sort) => {
-      const gate = gateOf(sort, true);
+      const limiter = limiterOf(sort, true);
       const { counter } = await playBoth([
-        [gate, 'r', 'a', MOST],
-        [gate, 's', 'a', MOST],
-        [gate, 'r', 'b', 3],
-        [gate, 's', 'b', MOST],
+        [limiter, 'r', 'a', MAX_EXACT],
+        [limiter, 's', 'a', MAX_EXACT],
+        [limiter, 'r', 'b', 3],
+        [limiter, 's', 'b', MAX_EXACT],
       ]);
       expect(counter.open.size).toBe(0);
     },
@@ -365,17 +370,17 @@ describe('reservations of a rule with one limit', () => {
 
   it('hold no more than the largest sum, and never less than nothing', async () => {
     const key = freshKey();
-    const gate = gateOf('window', true);
+    const limiter = limiterOf('window', true);
     const heldAfter = async (one: Asking) => {
-      await call([asked(key, gate, one)]);
-      const { states } = await call([ask(key, gate, 0)]);
+      await call([asked(key, limiter, one)]);
+      const { states } = await call([ask(key, limiter, 0)]);
       const { held, open } = states[0] as BudgetState;
       return [held, open];
     };
-    expect(await heldAfter(['r', 'a', MOST])).toEqual([MOST, 1]);
-    expect(await heldAfter(['r', 'b', 5])).toEqual([MOST, 2]);
-    expect(await heldAfter(['r', 'c', 5])).toEqual([MOST, 3]);
-    expect(await heldAfter(['s', 'b', 0])).toEqual([MOST - 5, 2]);
+    expect(await heldAfter(['r', 'a', MAX_EXACT])).toEqual([MAX_EXACT, 1]);
+    expect(await heldAfter(['r', 'b', 5])).toEqual([MAX_EXACT, 2]);
+    expect(await heldAfter(['r', 'c', 5])).toEqual([MAX_EXACT, 3]);
+    expect(await heldAfter(['s', 'b', 0])).toEqual([MAX_EXACT - 5, 2]);
     expect(await heldAfter(['s', 'a', 0])).toEqual([0, 1]);
   });
 
@@ -385,7 +390,7 @@ describe('reservations of a rule with one limit', () => {
     // Its record is as long as what is said of open ones.
     ['sliding', 600, 'gcra'],
   ] as const)('begin anew where %s of %s s becomes %s', async (before, periodSeconds, after) => {
-    const [old, now] = [gateOf(before, false, periodSeconds), gateOf(after)];
+    const [old, now] = [limiterOf(before, false, periodSeconds), limiterOf(after)];
     await playBoth([
       [old, 'r', 'a', 4],
       [old, 's', 'a', 3],
@@ -399,23 +404,23 @@ describe('reservations of a rule with one limit', () => {
   it.each(['window', 'gcra', 'sliding'] as const)(
     'are kept until a charge at the end of the lease is over, by %s',
     async (sort) => {
-      const { key } = await playBoth([[gateOf(sort), 'r', 'a', 10]]);
+      const { key } = await playBoth([[limiterOf(sort), 'r', 'a', 10]]);
       expect(await server.client.pttl(key)).toBeGreaterThan(LEASE_MS + 3_600_000);
     },
   );
 
   it('are kept until the window ends in which they are charged', async () => {
-    const gate = gateOf('window');
-    const [held, settled] = [[gate, 'r', 'a', 0] as const, [gate, 's', 'a', 5] as const];
+    const limiter = limiterOf('window');
+    const [held, settled] = [[limiter, 'r', 'a', 0] as const, [limiter, 's', 'a', 5] as const];
     const { key } = await playBoth([held, settled], NOW_MS + 11_000);
     expect(await server.client.pttl(key)).toBeGreaterThan(3_599_000);
   });
 
   it('are at most 100,000 of one counter', async () => {
     const key = freshKey();
-    const gate = gateOf('gcra', true);
+    const limiter = limiterOf('gcra', true);
     const many = (from: number, count: number) =>
-      Array.from({ length: count }, (_, at) => asked(key, gate, ['r', String(from + at), 0]));
+      Array.from({ length: count }, (_, at) => asked(key, limiter, ['r', String(from + at), 0]));
     for (let at = 0; at < 100_000; at += 10_000) await call(many(at, 10_000));
     const { states } = await call(many(100_000, 2));
     expect(states.map((state) => (state as BudgetState).open)).toEqual([100_000, 100_000]);

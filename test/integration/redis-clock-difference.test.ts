@@ -1,6 +1,6 @@
 import { batch, freshKey, increment } from '../contract/counters.contract';
 import { ask, slowRule } from '../support/algorithm-increments';
-import { budgetEntry, budgetGateOf } from '../support/budget-arbitraries';
+import { budgetEntry, budgetLimiterOf } from '../support/budget-arbitraries';
 import type { Increment } from '../../src/core/ports';
 import { eventually } from '../support/edge/eventually';
 import { startRedisClock } from '../support/redis-clock';
@@ -12,7 +12,7 @@ const DIFFERENCE = 'ratelimit.redis_pool.clock_difference_seconds';
 const MENDED = 'ratelimit.redis_pool.counters_mended';
 const DAY_SECONDS = 86_400;
 
-const DAILY = budgetGateOf({
+const DAILY = budgetLimiterOf({
   entries: [
     budgetEntry({ sort: 'gcra', limit: 10, burst: 10, periodSeconds: 86_400, chargeDenied: false }),
   ],
@@ -24,7 +24,7 @@ const DAILY = budgetGateOf({
 const kinds: [string, (key: string) => Increment][] = [
   ['gcra', (key) => ask(slowRule('gcra'), key)],
   ['sliding_window', (key) => ask(slowRule('sliding_window'), key)],
-  ['a budget', (key) => increment(`${key}~r`, 1, { gate: DAILY, limit: 10 })],
+  ['a budget', (key) => increment(`${key}~r`, 1, { limiter: DAILY, limit: 10 })],
 ];
 
 const ends: (() => Promise<unknown>)[] = [];

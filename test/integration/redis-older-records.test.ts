@@ -1,23 +1,23 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isBudgetGate } from '../../src/core/budgets/budget';
+import { isBudgetLimiter } from '../../src/core/budgets/budget';
 import { freeUnits } from '../../src/core/budgets/judge';
-import type { BudgetState, CounterState, Gate } from '../../src/core/kinds/kind';
+import type { BudgetState, CounterState, Limiter } from '../../src/core/kinds/kind';
 import type { LimitDefinition } from '../../src/core/rules/definition';
 import type { KeyRules } from '../../src/core/rules/rules';
 import {
-  encodeAsksCall,
-  readAsksAnswer,
-  type AskedIncrement,
-  type AsksReply,
-} from '../../src/counters/redis/asks-call';
+  encodeOperationsCall,
+  readOperationsAnswer,
+  type ScriptIncrement,
+  type OperationsReply,
+} from '../../src/counters/redis/operations-call';
 import { readBudgetAnswer } from '../../src/counters/redis/budgets/budget-answer';
 import { encodeBudgetCall } from '../../src/counters/redis/budgets/budget-call';
 import { BUDGET_SCRIPTS } from '../../src/counters/redis/budgets/budget-script';
 import { KIND_SCRIPTS } from '../../src/counters/redis/lua-kinds';
 import { unpack } from '../../src/counters/redis/message-pack';
 import { callScript } from '../../src/counters/redis/script-call';
-import { gateOfLimits } from '../support/budget-gates';
+import { limiterOfLimits } from '../support/budget-limiters';
 import type { LimitSketch } from '../support/budgets';
 import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 import { rulesOf } from '../support/rules';
@@ -35,7 +35,7 @@ interface StoredRecord {
   readonly name: string;
   readonly limits: readonly LimitSketch[];
   /** Of a rule with a list. */
-  readonly more?: Parameters<typeof gateOfLimits>[1];
+  readonly more?: Parameters<typeof limiterOfLimits>[1];
   readonly text?: string;
   readonly fields?: readonly (readonly [string, string])[];
 }
@@ -51,11 +51,11 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-function gateOf({ limits, more }: StoredRecord): Gate {
-  if (more !== undefined) return gateOfLimits(limits, more);
+function limiterOf({ limits, more }: StoredRecord): Limiter {
+  if (more !== undefined) return limiterOfLimits(limits, more);
   const rules = rulesOf('d', [{ key: 'k', limit: limits[0] as Partial<LimitDefinition> }]);
   const { anyValue } = rules.domains.get('d')?.top as KeyRules;
-  return anyValue?.limit?.gate as Gate;
+  return anyValue?.limit?.limiter as Limiter;
 }
 
 /** A counter that stands as the record says, a second later. */
@@ -67,43 +67,46 @@ async function restore(record: StoredRecord) {
   else
     for (const [field, value] of fields)
       await server.client.hset(key, bytesOf(field), bytesOf(value));
-  const gate = gateOf(record);
-  return async (hits: number, more: Partial<AskedIncrement> = {}): Promise<AsksReply> => {
-    const asked = { key, hits, times: 1, ttlSeconds: 3_600, gate, ...more };
+  const limiter = limiterOf(record);
+  return async (hits: number, more: Partial<ScriptIncrement> = {}): Promise<OperationsReply> => {
+    const asked = { key, hits, times: 1, ttlSeconds: 3_600, limiter, ...more };
     const nowSeconds = start + 1;
     const call = {
       ...{ increments: [asked], groupEnds: undefined, isDeclaringKeys: true },
       ...{ nowSeconds, nowMicros: nowSeconds * 1_000_000 },
     };
-    const isBudget = isBudgetGate(gate);
+    const isBudget = isBudgetLimiter(limiter);
     const script = (isBudget ? BUDGET_SCRIPTS : KIND_SCRIPTS).declaring;
-    const args = isBudget ? encodeBudgetCall(call) : encodeAsksCall(call);
+    const args = isBudget ? encodeBudgetCall(call) : encodeOperationsCall(call);
     const answer = unpack((await callScript(server.client, script, args, 'eval')) as Buffer);
-    return isBudget ? readBudgetAnswer(answer, [asked]) : readAsksAnswer(answer, [asked]);
+    return isBudget ? readBudgetAnswer(answer, [asked]) : readOperationsAnswer(answer, [asked]);
   };
 }
 
 const settle = { mode: 'settle', id: 'x', saysHits: true } as const;
 
 /** Hits in use under each limit, those that are held not among them. */
-function usedOf({ states }: AsksReply, gate: Gate): readonly number[] {
+function usedOf({ states }: OperationsReply, limiter: Limiter): readonly number[] {
   const state = states[0];
-  if (!isBudgetGate(gate)) {
-    const { kind, size, periodTicks } = gate as Gate<CounterState>;
+  if (!isBudgetLimiter(limiter)) {
+    const { kind, size, periodTicks } = limiter as Limiter<CounterState>;
     return [
-      size - Math.floor(kind.free(gate as Gate<CounterState>, state as CounterState) / periodTicks),
+      size -
+        Math.floor(
+          kind.free(limiter as Limiter<CounterState>, state as CounterState) / periodTicks,
+        ),
     ];
   }
   const budget = { ...(state as BudgetState), held: 0, open: 0 };
-  return gate.budget.entries.map(
+  return limiter.budget.entries.map(
     (entry, at) =>
-      entry.gate.size - Math.floor(freeUnits(entry, budget, at) / entry.gate.periodTicks),
+      entry.limiter.size - Math.floor(freeUnits(entry, budget, at) / entry.limiter.periodTicks),
   );
 }
 
 const isSlots = ({ limits }: StoredRecord, at: number): boolean => limits[at]?.isInFlight === true;
 
-function openOf({ states }: AsksReply) {
+function openOf({ states }: OperationsReply) {
   const { held = 0, open = 0, blocks = [] } = states[0] as Partial<BudgetState>;
   return { held, open, blocked: blocks.map(({ strikes, untilMs }) => [strikes, untilMs]) };
 }
@@ -131,12 +134,12 @@ describe('a counter that 1.0.0-rc.1 has written', () => {
   it.each(records.map((record) => [record.name, record] as const))(
     'of %s is read: what it has counted and holds is kept, and written anew',
     async (_name, record) => {
-      const gate = gateOf(record);
+      const limiter = limiterOf(record);
       const ask = await restore(record);
       const found = await ask(0);
       expect(found.failures).toBeUndefined();
       expect(found.mended).toBe(record.name.includes('fewer than none') ? 1 : 0);
-      expect({ used: usedOf(found, gate), ...openOf(found) }).toEqual(standingOf(record));
+      expect({ used: usedOf(found, limiter), ...openOf(found) }).toEqual(standingOf(record));
       if (record.name.includes('block')) return;
       // What is charged from now on is written as this build does.
       const { used, open, held } = standingOf(record);
@@ -145,7 +148,7 @@ describe('a counter that 1.0.0-rc.1 has written', () => {
       expect([settled?.failures, asked.failures]).toEqual([undefined, undefined]);
       const more = open === 0 ? 2 : 4;
       const after = await ask(0);
-      expect({ used: usedOf(after, gate), ...openOf(after) }).toEqual({
+      expect({ used: usedOf(after, limiter), ...openOf(after) }).toEqual({
         used: used.map((one, at) => (isSlots(record, at) ? one : one + more)),
         held: Math.max(0, held - 2),
         open: Math.max(0, open - 1),

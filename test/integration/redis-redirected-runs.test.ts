@@ -1,4 +1,4 @@
-import { counterStates } from '../support/gates';
+import { counterStates } from '../support/limiters';
 import type { CounterReply, Increment } from '../../src/core/ports';
 import { ask, slowRule } from '../support/algorithm-increments';
 import { batch, freshKey, increment } from '../support/increments';

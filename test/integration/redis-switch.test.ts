@@ -1,4 +1,4 @@
-import { counterStates } from '../support/gates';
+import { counterStates } from '../support/limiters';
 import { createSwitchListener } from '../../src/counters/redis/sentinel/hear-switches';
 import { batch, freshKey, increment } from '../contract/counters.contract';
 import { ask, keyFor, slowRule, usedHits } from '../support/algorithm-increments';
@@ -156,7 +156,7 @@ it.each(['gcra', 'sliding_window', 'fixed_window'] as const)(
     for (let hits = 0; hits < rule.limit; hits += 1) expect(await askOne()).toBe(true);
     await master.client.replicaof('127.0.0.1', 1);
     expect(await askOne()).toBe(false);
-    expect((await counters.look([keyFor(rule, key)])).size).toBe(1);
+    expect((await counters.peek([keyFor(rule, key)])).size).toBe(1);
     nameMaster(sentinel, next.port);
     sentinel.publish('+switch-master', 'limits 127.0.0.1 1 127.0.0.1 2');
     await eventually(() => {
@@ -168,7 +168,7 @@ it.each(['gcra', 'sliding_window', 'fixed_window'] as const)(
     });
     const text = freshKey();
     await next.client.set(text, '7');
-    expect((await counters.look([text])).get(text)?.count).toBe(7);
+    expect((await counters.peek([text])).get(text)?.count).toBe(7);
     expect(await callsOf(master)).toBe(before);
   },
 );

@@ -16,7 +16,7 @@ const MIN_SEEN = 100;
 /** Below it an input may cost what it likes: the garbage collector alone takes as much. */
 const MIN_MS = 100;
 /** Times the median per byte: sessions of different kinds differ by 10, quadratic work in 64 KiB by thousands. */
-const MOST_TIMES_MEDIAN = 100;
+const MAX_TIMES_MEDIAN = 100;
 const REPEATS = 3;
 
 /** Judges executions by those before them. */
@@ -39,7 +39,7 @@ export function judgeCost(costs: Costs, bytes: number, run: () => void): void {
 
 function confirm(costs: Costs, firstMs: number, size: number, run: () => void): void {
   const sorted = [...costs.perByte].sort((one, other) => one - other);
-  const most = Math.max(MIN_MS, MOST_TIMES_MEDIAN * size * (sorted[sorted.length >> 1] ?? 0));
+  const most = Math.max(MIN_MS, MAX_TIMES_MEDIAN * size * (sorted[sorted.length >> 1] ?? 0));
   let leastMs = firstMs;
   for (let i = 0; i < REPEATS && leastMs > most; i++) {
     const before = readCoreMs();

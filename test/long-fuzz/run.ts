@@ -7,7 +7,7 @@ import { seedOf } from '../fuzz/random';
 import type { Target } from '../fuzz/target';
 
 /** Findings of one kind repeat; so many are enough to work on. */
-const MOST_FINDINGS = 20;
+const MAX_FINDINGS = 20;
 const ROUND_MS = 500;
 const REPORT_MS = 60_000;
 
@@ -47,7 +47,7 @@ function runFor(minutes: number, run: number): void {
   const until = startedAt + minutes * 60_000;
   const tallies = new Map(targets.map((target) => [target, createBatchStats(createJudgeCost())]));
   let reportAt = startedAt;
-  while (performance.now() < until && findings < MOST_FINDINGS) {
+  while (performance.now() < until && findings < MAX_FINDINGS) {
     for (const [target, batchStats] of tallies) {
       const roundEnd = Math.min(until, performance.now() + ROUND_MS);
       while (performance.now() < roundEnd)

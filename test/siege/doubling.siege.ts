@@ -11,12 +11,12 @@ import { createHttp2Connection } from '../../src/wire/http2/connection';
 import { createHpackDecoder, decodeBlock } from '../../src/wire/http2/hpack/decoder';
 import { encodeStatelessBlock } from '../../src/wire/http2/hpack/encoder';
 import { encodeRequest } from '../support/edge/grpc-client';
-import { measureGrowth, MOST_PER_DOUBLING } from '../support/edge/doubling';
+import { measureGrowth, MAX_PER_DOUBLING } from '../support/edge/doubling';
 import { expectFigure } from '../support/edge/figure';
 import { data, hello, ping, request, rst, settings, windowUpdate } from '../support/h2-frames';
 import { rulesOf, SOME_MATCH } from '../support/rules';
 import { decideAll, decideBytes, decideJson, type Way } from './decide-request';
-import { plain } from '../support/gates';
+import { plain } from '../support/limiters';
 
 /**
  * Doubles each dimension of what others send, far beyond the bounds: a bound that somebody raises must not turn a cost
@@ -235,5 +235,5 @@ function readReply(chunks: readonly Buffer[]): void {
 
 async function expectLinear(_: string, { size, make, run }: Dimension<unknown>): Promise<void> {
   const { perDoubling: value } = await measureGrowth(make, run, size);
-  expectFigure({ name: 'cost of twice as much', value, unit: 'times', below: MOST_PER_DOUBLING });
+  expectFigure({ name: 'cost of twice as much', value, unit: 'times', below: MAX_PER_DOUBLING });
 }

@@ -1,4 +1,4 @@
-import { gateOf, plain } from '../support/gates';
+import { limiterOf, plain } from '../support/limiters';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Increment } from '../../src/core/ports';
@@ -43,7 +43,7 @@ const nameOf = (serial: number): string => `shop_user_${serial.toString(36)}@exa
 it.each(['gcra', 'sliding_window'] as const)(
   '200,000 live counters of %s take at most 1.5 times the memory of fixed windows',
   async (name) => {
-    const gate = gateOf({
+    const limiter = limiterOf({
       name,
       limit: 100,
       burst: undefined,
@@ -56,8 +56,8 @@ it.each(['gcra', 'sliding_window'] as const)(
     }));
     const own = await bytesOfCounter((serial) => ({
       ...common,
-      key: `${nameOf(serial)}${gate.keyEnd ?? ''}`,
-      gate,
+      key: `${nameOf(serial)}${limiter.keyEnd ?? ''}`,
+      limiter,
     }));
     console.log(`${name}: ${own.toFixed(0)} bytes a counter, fixed window: ${fixed.toFixed(0)}`);
     expect(own / fixed).toBeLessThanOrEqual(1.5);

@@ -1,4 +1,4 @@
-import { gateOf, type StateGate } from './gates';
+import { limiterOf, type StateLimiter } from './limiters';
 import fc from 'fast-check';
 import { type AlgorithmName } from '../../src/core/kinds/kinds';
 import { ROLLING_RANGE } from '../../src/core/kinds/rolling';
@@ -16,7 +16,7 @@ const PERIODS = fc.oneof(
 export function rules(
   name: AlgorithmName,
   chargeDenied: fc.Arbitrary<boolean> = fc.constant(false),
-): fc.Arbitrary<StateGate> {
+): fc.Arbitrary<StateLimiter> {
   return fc
     .record({
       name: fc.constant(name),
@@ -25,7 +25,7 @@ export function rules(
       chargeDenied: name === 'fixed_window' ? fc.constant(false) : chargeDenied,
       periodSeconds: PERIODS,
     })
-    .map((definition) => gateOf(definition));
+    .map((definition) => limiterOf(definition));
 }
 
 /** One batch's asks for one counter: so many ticks after the batch before, looks and hits that are given back too. */
@@ -47,7 +47,7 @@ export const MOVES: fc.Arbitrary<Move[]> = fc.array(
 );
 
 /** The moves at ticks of a rule, in whole hits. */
-export function play(rule: StateGate, moves: readonly Move[], startTick: number) {
+export function play(rule: StateLimiter, moves: readonly Move[], startTick: number) {
   let tick = startTick;
   return moves.map(({ pause, share, times }) => {
     tick += Math.round(pause * rule.periodTicks);

@@ -1,9 +1,9 @@
-import { type StateGate } from './gates';
+import { type StateLimiter } from './limiters';
 import type { Outcome } from '../../src/core/kinds/kind';
 import { outcomeOf } from '../../src/core/kinds/whole';
-import { isUnused, lifetimeMs } from '../../src/core/kinds/gate';
-import { type Asks } from '../../src/core/kinds/kind';
-import { unused } from '../../src/core/kinds/gate';
+import { isUnused, lifetimeMs } from '../../src/core/kinds/limiter';
+import { type Charges } from '../../src/core/kinds/kind';
+import { unused } from '../../src/core/kinds/limiter';
 import { type CounterState } from '../../src/core/kinds/kind';
 
 /** One counter in memory, as a store keeps it: where it stood, and at which tick that was its own time. */
@@ -26,15 +26,18 @@ export class AlgorithmCounter {
     return this.#kept && [this.#kept.state.used, this.#kept.tick];
   }
 
-  stateAt(algorithm: StateGate, tick: number): CounterState {
+  stateAt(algorithm: StateLimiter, tick: number): CounterState {
     if (this.#kept === undefined) return unused(algorithm, tick);
     return algorithm.kind.advance(algorithm, this.#kept.state, tick - this.#kept.tick);
   }
 
   /** Where it stood before the asks. */
-  apply(algorithm: StateGate, tick: number, asks: Asks): CounterState {
+  apply(algorithm: StateLimiter, tick: number, charges: Charges): CounterState {
     const state = this.stateAt(algorithm, tick);
-    const after = algorithm.kind.commit({ ...asks, gate: algorithm, windowEndSeconds: 0 }, state);
+    const after = algorithm.kind.commit(
+      { ...charges, limiter: algorithm, windowEndSeconds: 0 },
+      state,
+    );
     if (after === undefined) return state;
     const { elapsed } = after;
     this.lifetimeMs = lifetimeMs(algorithm, after);
@@ -44,7 +47,7 @@ export class AlgorithmCounter {
     return state;
   }
 
-  ask(algorithm: StateGate, tick: number, hits: number): Outcome {
+  ask(algorithm: StateLimiter, tick: number, hits: number): Outcome {
     const asks = { hits, times: 1 };
     return outcomeOf(algorithm, this.apply(algorithm, tick, asks), asks, 1);
   }

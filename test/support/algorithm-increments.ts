@@ -1,4 +1,4 @@
-import { gateOf, type StateGate } from './gates';
+import { limiterOf, type StateLimiter } from './limiters';
 import { type AlgorithmName } from '../../src/core/kinds/kinds';
 import { type CounterState } from '../../src/core/kinds/kind';
 import type { Increment } from '../../src/core/ports';
@@ -8,24 +8,24 @@ import { increment } from './increments';
 const PERIOD_SECONDS = 80_000_000;
 
 /** A rule that drains nothing while a test runs. */
-export function slowRule(name: AlgorithmName, limit = 10, chargeDenied = false): StateGate {
+export function slowRule(name: AlgorithmName, limit = 10, chargeDenied = false): StateLimiter {
   const definition = { name, limit, burst: undefined, chargeDenied, periodSeconds: PERIOD_SECONDS };
-  return gateOf(definition);
+  return limiterOf(definition);
 }
 
 /** The key as the planner writes it for this algorithm. */
-export function keyFor({ keyEnd = '' }: StateGate, key: string): string {
+export function keyFor({ keyEnd = '' }: StateLimiter, key: string): string {
   return key + keyEnd;
 }
 
 export function ask(
-  algorithm: StateGate,
+  algorithm: StateLimiter,
   key: string,
   hits: number | bigint = 1,
   times = 1,
 ): Increment {
   return increment(keyFor(algorithm, key), hits, {
-    gate: algorithm,
+    limiter: algorithm,
     times,
     limit: algorithm.limit,
   });
@@ -34,7 +34,7 @@ export function ask(
 /** Whole hits in use: what has drained since the test began is less than one. */
 export function usedHits(
   state: CounterState | undefined,
-  { kind, periodTicks }: StateGate,
+  { kind, periodTicks }: StateLimiter,
 ): number {
   if (state === undefined) return NaN;
   const hits = kind.words.name === 'gcra' ? Math.ceil(state.used / periodTicks - 1e-3) : state.used;

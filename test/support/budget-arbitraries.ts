@@ -1,10 +1,10 @@
 import fc from 'fast-check';
-import type { BlockTerms, Budget, BudgetEntry, BudgetGate } from '../../src/core/budgets/budget';
+import type { BlockTerms, Budget, BudgetEntry, BudgetLimiter } from '../../src/core/budgets/budget';
 import { slots } from '../../src/core/budgets/slots';
 import { fixed } from '../../src/core/kinds/fixed';
-import { limitGate } from '../../src/core/kinds/gate';
+import { compileLimiter } from '../../src/core/kinds/limiter';
 import { gcra } from '../../src/core/kinds/gcra';
-import type { CounterState, Gate, Kind, Reservation } from '../../src/core/kinds/kind';
+import type { CounterState, Limiter, Kind, Reservation } from '../../src/core/kinds/kind';
 import { sliding } from '../../src/core/kinds/sliding';
 import { MAX_LOGGED, slidingLog } from '../../src/core/kinds/sliding-log';
 import { shareOfBudget } from '../../src/core/rules/compile-budget';
@@ -42,10 +42,10 @@ export function budgetEntry(draft: EntryDraft): BudgetEntry {
   const { sort, periodSeconds, limit, burst, chargeDenied } = draft;
   const kind: Kind<CounterState> =
     sort === 'sliding' && limit <= MAX_LOGGED ? slidingLog : KINDS[sort];
-  const gate = limitGate(kind, { limit, burst, chargeDenied, periodSeconds });
+  const limiter = compileLimiter(kind, { limit, burst, chargeDenied, periodSeconds });
   const length = sort === 'calendar' ? DAY : periodSeconds;
   return {
-    gate: gate as Gate<CounterState>,
+    limiter: limiter as Limiter<CounterState>,
     id: sort === 'calendar' ? 'c1day/Europe/Berlin/monday/1' : kind.letter + String(periodSeconds),
     windowAt: windowOf(sort, length),
     isSlots: sort === 'slots',
@@ -68,8 +68,8 @@ function windowOf(sort: EntryDraft['sort'], length: number): WindowAt | undefine
   };
 }
 
-export function budgetGateOf(budget: Budget): BudgetGate {
-  return shareOfBudget({ budget } as BudgetGate, (gate) => gate);
+export function budgetLimiterOf(budget: Budget): BudgetLimiter {
+  return shareOfBudget({ budget } as BudgetLimiter, (limiter) => limiter);
 }
 
 const BLOCKS = fc.record({
@@ -81,7 +81,7 @@ const BLOCKS = fc.record({
 });
 
 /** Any rule with a budget, which reserves or does not. */
-export function budgetGates(isReserving: boolean): fc.Arbitrary<BudgetGate> {
+export function budgetLimiters(isReserving: boolean): fc.Arbitrary<BudgetLimiter> {
   return fc
     .record({
       drafts: fc.uniqueArray(ENTRIES, {
@@ -104,15 +104,15 @@ export function budgetGates(isReserving: boolean): fc.Arbitrary<BudgetGate> {
       if (ofEntry !== undefined && entries.length > 0) blocks.push({ ...ofEntry, entry: 0 });
       if (ofRule !== undefined) blocks.push({ ...ofRule, entry: -1 });
       const reserve = isReserving ? { leaseMs, isReleased } : undefined;
-      const gate = budgetGateOf({ entries, reserve, blocks, isForced, isShadow });
+      const limiter = budgetLimiterOf({ entries, reserve, blocks, isForced, isShadow });
       const shown = { kept, reserve, blocks, isForced, isShadow };
-      return Object.assign(gate, { [fc.toStringMethod]: () => JSON.stringify(shown) });
+      return Object.assign(limiter, { [fc.toStringMethod]: () => JSON.stringify(shown) });
     })
     .filter(({ budget }) => budget.entries.length > 0);
 }
 
 /** Any rule with one limit that reserves and blocks nothing. */
-export const ONE_LIMIT_GATES: fc.Arbitrary<BudgetGate> = fc
+export const ONE_LIMIT_GATES: fc.Arbitrary<BudgetLimiter> = fc
   .record({
     draft: ENTRIES,
     leaseMs: fc.constantFrom(1_000, 20_000, 600_000),
@@ -122,9 +122,9 @@ export const ONE_LIMIT_GATES: fc.Arbitrary<BudgetGate> = fc
   .map(({ draft, leaseMs, isReleased, isForced }) => {
     const reserve = { leaseMs, isReleased };
     const entries = [budgetEntry(draft)];
-    const gate = budgetGateOf({ entries, reserve, blocks: [], isForced, isShadow: false });
+    const limiter = budgetLimiterOf({ entries, reserve, blocks: [], isForced, isShadow: false });
     const shown = { draft, reserve, isForced };
-    return Object.assign(gate, { [fc.toStringMethod]: () => JSON.stringify(shown) });
+    return Object.assign(limiter, { [fc.toStringMethod]: () => JSON.stringify(shown) });
   });
 
 /** One call for one counter. */

@@ -1,11 +1,11 @@
 import { advanceBudget, unusedBudget, type Moment } from '../../src/core/budgets/advance';
 import { believedBlocks, NO_BLOCK } from '../../src/core/budgets/block';
-import { MAX_LAPSES, type Budget, type BudgetGate } from '../../src/core/budgets/budget';
-import { charge } from '../../src/core/budgets/commit';
+import { MAX_LAPSES, type Budget, type BudgetLimiter } from '../../src/core/budgets/budget';
+import { chargeHits } from '../../src/core/budgets/commit';
 import { blockName, recordOf, stateOf } from '../../src/core/budgets/record';
-import { lifetimeMs } from '../../src/core/kinds/gate';
+import { lifetimeMs } from '../../src/core/kinds/limiter';
 import { SPARE_SECONDS } from '../../src/core/kinds/ticks';
-import type { Asked, BudgetState } from '../../src/core/kinds/kind';
+import type { Operation, BudgetState } from '../../src/core/kinds/kind';
 import type { BlockState } from '../../src/core/kinds/state';
 
 interface OpenOne {
@@ -37,18 +37,21 @@ export class BudgetCounter {
   latestEndMs = 0;
 
   /** Where it stood before the ask. */
-  apply(asked: Omit<Asked, 'gate'> & { readonly gate: BudgetGate }, moment: Moment): BudgetState {
-    const { gate, reservation } = asked;
-    const { budget } = gate;
+  apply(
+    asked: Omit<Operation, 'limiter'> & { readonly limiter: BudgetLimiter },
+    moment: Moment,
+  ): BudgetState {
+    const { limiter, reservation } = asked;
+    const { budget } = limiter;
     const nowMs = Math.floor(moment.micros / 1_000);
     this.#believe(budget, nowMs);
     const due = [...this.open].filter(([, { endMs }]) => endMs <= nowMs);
     due.sort(([a, one], [b, other]) => one.endMs - other.endMs || (a < b ? -1 : 1));
     const lapses = due.slice(0, MAX_LAPSES);
     const ended = lapses.map(([, one]) => one);
-    const found = this.#found(gate, ended, moment, reservation);
-    const whole: Asked = { ...asked, gate: gate };
-    const after = gate.kind.commit(whole, found) ?? found;
+    const found = this.#found(limiter, ended, moment, reservation);
+    const whole: Operation = { ...asked, limiter: limiter };
+    const after = limiter.kind.commit(whole, found) ?? found;
     for (const [id] of lapses) this.open.delete(id);
     this.#meet(whole, nowMs + (budget.reserve?.leaseMs ?? 0), after.open - found.open);
     if (
@@ -56,14 +59,14 @@ export class BudgetCounter {
       this.#isAstray(budget, moment) ||
       isChanged(found, after)
     )
-      this.#write(gate, after, nowMs);
-    this.askedEndMs = Math.min(this.#endOfOpen(gate, after), nowMs + LONGEST_MS);
+      this.#write(limiter, after, nowMs);
+    this.askedEndMs = Math.min(this.#endOfOpen(limiter, after), nowMs + LONGEST_MS);
     if (after.open > found.open) this.openEndMs = this.askedEndMs;
     return found;
   }
 
   /** What it says of the limits and blocks of a rule; undefined: nothing. */
-  recordOf({ budget }: Pick<BudgetGate, 'budget'>): string | undefined {
+  recordOf({ budget }: Pick<BudgetLimiter, 'budget'>): string | undefined {
     const known = namesOf(budget).flatMap((name) => {
       const found = [name, name.replace(/^l/, 's')].find((one) => this.parts.has(one));
       return found === undefined ? [] : [`${found} ${String(this.parts.get(found))};`];
@@ -71,14 +74,14 @@ export class BudgetCounter {
     return known.length === 0 ? undefined : known.join('');
   }
 
-  #write(gate: BudgetGate, after: BudgetState, nowMs: number): void {
-    const names = new Set(namesOf(gate.budget));
+  #write(limiter: BudgetLimiter, after: BudgetState, nowMs: number): void {
+    const names = new Set(namesOf(limiter.budget));
     for (const name of names) this.parts.delete(name);
     this.writtenMs = nowMs;
     this.lifeEndMs = 0;
     if (isUnused(after) && this.parts.size === 0) return;
-    this.lifeEndMs = nowMs + lifetimeMs(gate, after);
-    for (const part of recordOf(gate.budget, after).split(';').slice(0, -1)) {
+    this.lifeEndMs = nowMs + lifetimeMs(limiter, after);
+    for (const part of recordOf(limiter.budget, after).split(';').slice(0, -1)) {
       const at = part.indexOf(' ');
       this.parts.set(part.slice(0, at), part.slice(at + 1));
     }
@@ -105,16 +108,16 @@ export class BudgetCounter {
     return believedBlocks(budget, blocks, nowMs) !== blocks;
   }
 
-  #endOfOpen(gate: BudgetGate, after: BudgetState): number {
+  #endOfOpen(limiter: BudgetLimiter, after: BudgetState): number {
     if (this.open.size === 0) return 0;
-    const { budget } = gate;
+    const { budget } = limiter;
     const lastEndMs = Math.max(...[...this.open.values()].map(({ endMs }) => endMs));
     const blocks = budget.blocks.map(() => NO_BLOCK);
-    const charged = { ...charge(budget, after, this.held), blocks };
-    return lastEndMs + (this.held === 0 ? 0 : lifetimeMs(gate, charged));
+    const charged = { ...chargeHits(budget, after, this.held), blocks };
+    return lastEndMs + (this.held === 0 ? 0 : lifetimeMs(limiter, charged));
   }
 
-  #meet({ reservation, hits }: Asked, endMs: number, more: number): void {
+  #meet({ reservation, hits }: Operation, endMs: number, more: number): void {
     if (reservation === undefined) return;
     const { id, mode } = reservation;
     const one = this.open.get(id);
@@ -128,10 +131,10 @@ export class BudgetCounter {
   }
 
   #found(
-    { budget }: BudgetGate,
+    { budget }: BudgetLimiter,
     lapses: readonly OpenOne[],
     moment: Moment,
-    reservation: Asked['reservation'],
+    reservation: Operation['reservation'],
   ): BudgetState {
     const first = lapses[0] === undefined ? moment : { ...moment, micros: lapses[0].endMs * 1_000 };
     const record = [...this.parts].map(([name, text]) => `${name} ${text};`).join('');

@@ -5,7 +5,7 @@
 const [what, keys, length] = process.argv.slice(2);
 const { createMemoryCounters } = require('../../dist/src/counters/memory/create-memory-counters');
 const { createOverLimitCache } = require('../../dist/src/counters/over-limit-cache');
-const { plainGate } = require('../../dist/src/core/kinds/kinds');
+const { plainLimiter } = require('../../dist/src/core/kinds/kinds');
 const { createRecentKeys } = require('../../dist/src/counters/redis/recent-keys');
 
 const REQUEST_CHARACTERS = 100_000;
@@ -20,7 +20,7 @@ function incrementOf(index) {
     unit: 'DAY',
     ttlSeconds: 60,
     windowEndSeconds: 1_795_240_260,
-    gate: plainGate(10),
+    limiter: plainLimiter(10),
     times: 1,
   };
 }

@@ -1,5 +1,5 @@
 import type { CounterBatch, Counters, Increment } from '../../src/core/ports';
-import { plain } from './gates';
+import { plain } from './limiters';
 import { SOME_MATCH } from './rules';
 
 /** A store under test, and a look into it past its counters. */

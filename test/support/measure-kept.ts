@@ -1,6 +1,6 @@
 import { planBatch } from '../../src/core/planning/plan';
 import { windowsAt } from '../../src/core/planning/windows';
-import { BatchStatsSheet } from '../../src/core/decision/batch-stats';
+import { BatchStatsBuilder } from '../../src/core/decision/batch-stats';
 import type { Responder, PendingRequest } from '../../src/core/ports';
 import { createLiveView } from '../../src/stats/dashboard/create-live-view';
 import { createRecordStats } from '../../src/stats/record-stats';
@@ -106,7 +106,7 @@ async function series(): Promise<unknown> {
     const [clean, unclean] = [body(i, 'clean').slice(0, 300), body(i, 'a:b|c').slice(0, 300)];
     const domains = [clean, unclean, body(i, 'long')];
     const unknownDomains = domains.map((domain) => ({ domain, descriptors: 1 }));
-    record(new BatchStatsSheet({ unknownDomains, unmatched: undefined }, 1));
+    record(new BatchStatsBuilder({ unknownDomains, unmatched: undefined }, 1));
   }
   return Promise.resolve(registry);
 }

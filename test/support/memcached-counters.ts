@@ -100,5 +100,5 @@ export function runMemcachedCounters(
 /** Waits until every hit that was answered has been added or given up, on the connection that has this key. */
 export async function untilAdded(counters: MemcachedCounters, key: string): Promise<void> {
   // The answer to a look comes behind those to what was sent before it.
-  while (counters.pendingKeys > 0) await counters.look(key);
+  while (counters.pendingKeys > 0) await counters.peek(key);
 }

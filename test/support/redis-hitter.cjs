@@ -2,15 +2,15 @@
 // Uses the built service. Prints how many of its hits were admitted.
 const { createRedisCounters } = require('../../dist/src/counters/redis/create-redis-counters.js');
 
-const { plainGate, toGate } = require('../../dist/src/core/kinds/kinds.js');
+const { plainLimiter, toLimiter } = require('../../dist/src/core/kinds/kinds.js');
 const { countAdmitted } = require('../../dist/src/core/kinds/whole.js');
 
 const [port, key, hits, limit, kind, name, charging] = process.argv.slice(2);
 // Long enough that nothing drains while they run.
-const gate =
+const limiter =
   name === undefined
-    ? plainGate(Number(limit))
-    : toGate({
+    ? plainLimiter(Number(limit))
+    : toLimiter({
         algorithm: name,
         limit: Number(limit),
         burst: undefined,
@@ -25,7 +25,15 @@ const counters = createRedisCounters(
   { address, timeoutMs: 30_000, pool: { size: 2, onEmpty: 'wait', onEmptyWaitMs: 0 } },
 );
 const rule = { unit: 'DAY' };
-const increment = { key, hits: 1, limit: Number(limit), rule, ttlSeconds: 86_400, gate, times: 1 };
+const increment = {
+  key,
+  hits: 1,
+  limit: Number(limit),
+  rule,
+  ttlSeconds: 86_400,
+  limiter,
+  times: 1,
+};
 
 async function run() {
   let left = Number(hits);
@@ -45,7 +53,8 @@ async function run() {
       admitted +=
         states === undefined
           ? after.filter((count) => count <= Number(limit)).length
-          : states.filter((each) => countAdmitted(gate, each, { hits: 1, times: 1 }) === 1).length;
+          : states.filter((each) => countAdmitted(limiter, each, { hits: 1, times: 1 }) === 1)
+              .length;
     }
   };
   await Promise.all(Array.from({ length: 40 }, work));

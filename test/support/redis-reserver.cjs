@@ -6,14 +6,14 @@ const { createRedisCounters } = require('../../dist/src/counters/redis/create-re
 const { budgetKind } = require('../../dist/src/core/budgets/budget-kind.js');
 const { slots } = require('../../dist/src/core/budgets/slots.js');
 const { fixed } = require('../../dist/src/core/kinds/fixed.js');
-const { limitGate } = require('../../dist/src/core/kinds/gate.js');
+const { compileLimiter } = require('../../dist/src/core/kinds/limiter.js');
 
 const [port, key, rounds, most, limit, leaseMs] = process.argv.slice(2);
 // Long enough that nothing ends while they run.
 const periodSeconds = 80_000_000;
 const endSeconds = 4_000_000_000;
 const entry = (kind, size) => ({
-  gate: limitGate(kind, { limit: size, periodSeconds }),
+  limiter: compileLimiter(kind, { limit: size, periodSeconds }),
   id: kind === slots ? 'i0' : `f${periodSeconds}`,
   windowAt: kind === slots ? undefined : () => ({ startSeconds: 0, endSeconds }),
   isSlots: kind === slots,
@@ -21,8 +21,8 @@ const entry = (kind, size) => ({
   longestSeconds: kind === slots ? 0 : endSeconds,
   periodSeconds,
 });
-const gate = {
-  ...limitGate(fixed, { limit: Number(limit), periodSeconds }),
+const limiter = {
+  ...compileLimiter(fixed, { limit: Number(limit), periodSeconds }),
   kind: budgetKind,
   tickMicros: 1_000,
   isAlone: true,
@@ -46,11 +46,11 @@ const counters = createRedisCounters(
 
 async function call(mode, id, hits) {
   const reservation = { mode, id, saysHits: true };
-  const one = { key, hits, times: 1, limit: 1, ttlSeconds: 1, gate, reservation, rule: {} };
+  const one = { key, hits, times: 1, limit: 1, ttlSeconds: 1, limiter, reservation, rule: {} };
   const nowSeconds = Date.now() / 1_000;
   const { failures, states } = await counters.add({ increments: [one], nowSeconds });
   if (failures !== undefined) throw [...failures.values()][0];
-  return gate.kind.outcome(one, states[0], hits, 0, nowSeconds);
+  return limiter.kind.outcome(one, states[0], hits, 0, nowSeconds);
 }
 
 async function run() {

@@ -1,5 +1,5 @@
 import type { Snapshot } from '../../../streams';
-import { isBudgetGate } from '../../core/budgets/budget';
+import { isBudgetLimiter } from '../../core/budgets/budget';
 import { failure, settled, StoreError, type Failure } from '../../core/errors';
 import { ageSeconds, budgetFields } from '../../core/explain/budget-fields';
 import { entryTexts } from '../../core/explain/explain-path';
@@ -22,7 +22,7 @@ import type { OperatorStore } from '../store/store';
 
 export interface CounterAdminDeps {
   readonly rules: Snapshot<Rules | undefined>;
-  /** What an operator reads while there are none. */
+  /** What operators read until the first load. */
   readonly whyNoRules: { readonly current: string };
   readonly store: Omit<OperatorStore, 'listOver'>;
   readonly clock: Clock;
@@ -42,7 +42,7 @@ type Found = readonly (Increment | undefined)[];
 
 const WRITES = 'ratelimit.admin.writes';
 
-/** Looks at counters and changes them, found as a decision finds them. Every change is one line in the log. */
+/** Reads and changes counters, found as a decision finds them. Every change is one line in the log. */
 export function createCounterAdmin(
   { rules, whyNoRules, store, clock, statistics, logger }: CounterAdminDeps,
   options: CounterAdminOptions,
@@ -81,9 +81,9 @@ export function createCounterAdmin(
     increment: Increment | undefined,
     most: number,
   ): Promise<readonly ShownReservation[]> => {
-    const { gate } = increment ?? {};
-    if (increment === undefined || gate === undefined || !isBudgetGate(gate)) return [];
-    const { reserve } = gate.budget;
+    const { limiter } = increment ?? {};
+    if (increment === undefined || limiter === undefined || !isBudgetLimiter(limiter)) return [];
+    const { reserve } = limiter.budget;
     if (reserve === undefined || listOpen === undefined) return [];
     const listed = await listOpen(increment, most);
     return listed.map(({ id, hits, endsInMs }) => ({
@@ -102,7 +102,7 @@ export function createCounterAdmin(
       used === undefined
         ? await writer.remove(counters, { withOpen: open })
         : await writer.set(counters, used, clock(), limit);
-    // Those that failed too: they may have been changed all the same.
+    // Includes failed ones: they may have been changed all the same.
     const keys = counters.map(({ key }) => key);
     localCache?.forgetKeys(keys);
     leases?.forget(keys);
@@ -181,15 +181,15 @@ function faultOfLimit(
   limit: string | undefined,
 ): string | undefined {
   if (limit === undefined) return undefined;
-  const said = `limit is ${JSON.stringify(limit)}`;
-  for (const { gate, rule } of counters) {
+  const subject = `limit is ${JSON.stringify(limit)}`;
+  for (const { limiter, rule } of counters) {
     const { names } = rule.budget ?? {};
-    if (names === undefined || !isBudgetGate(gate))
-      return `${said}, but the rule ${rule.metric} has no rate_limits: leave it out`;
+    if (names === undefined || !isBudgetLimiter(limiter))
+      return `${subject}, but the rule ${rule.metric} has no rate_limits: leave it out`;
     const at = names.indexOf(limit);
-    if (at === -1) return `${said}, expected one of ${names.join(', ')}`;
-    if (gate.budget.entries[at]?.isSlots === true)
-      return `${said}, which counts open reservations: reset with "open": true ends them`;
+    if (at === -1) return `${subject}, expected one of ${names.join(', ')}`;
+    if (limiter.budget.entries[at]?.isSlots === true)
+      return `${subject}, which counts open reservations: reset with "open": true ends them`;
   }
   return undefined;
 }

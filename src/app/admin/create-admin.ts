@@ -31,11 +31,11 @@ export interface AdminDeps
   readonly logger: Logger;
 }
 
-/** The operator API, as the settings allow it. */
+/** The operator API, as the settings allow. */
 export interface Admin {
   /** Undefined: ADMIN_API=off. */
   readonly options: AdminOptions | undefined;
-  /** Undefined: no token is asked for. */
+  /** Undefined: no token is required. */
   readonly checkToken: CheckToken | undefined;
 }
 
@@ -64,19 +64,19 @@ export function createAdmin(settings: Settings, deps: AdminDeps): Admin {
   return { options: { endpoints, access: api, bounds }, checkToken };
 }
 
-/** IDs of one answer. */
-const MOST = 1_000;
+/** IDs per answer. */
+const MAX_IDS = 1_000;
 
 /**
- * `GET /api/v1/counters/open?domain=llm&entry=user=ann`: the open reservations of one counter (docs/admin-counters.md); an entry
- * of its descriptor each time, in their order.
+ * `GET /api/v1/counters/open?domain=llm&entry=user=ann`: the open reservations of one counter (docs/admin-counters.md); `entry`
+ * repeats for each entry of its descriptor, in their order.
  */
 export function createOpenEndpoint(
   { open }: Pick<CounterAdmin, 'open'>,
   parse: ParseJsonRequest,
 ): AdminEndpoint {
   return listEndpoint('counters/open', function* (query): Steps<AdminAnswer> {
-    const most = readNumber(query, 'limit', 100, [1, MOST]);
+    const most = readNumber(query, 'limit', 100, [1, MAX_IDS]);
     const entries = query.getAll('entry').map(toEntry);
     if (entries.length === 0) throw invalidQuery('entry is missing, expected entry=key=value');
     const domain = query.get('domain') ?? '';

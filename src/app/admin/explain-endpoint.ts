@@ -26,7 +26,7 @@ export interface ExplainEndpointDeps {
   readonly bounds: TransportBounds;
 }
 
-/** Descriptors of one call. */
+/** Descriptors per call. */
 const MAX_DESCRIPTORS = 20;
 
 /** `POST /api/v1/explain`: the body is that of `/json`; `?format=text` answers lines for a person. */
@@ -62,19 +62,19 @@ export function createExplainEndpoint(deps: ExplainEndpointDeps): AdminEndpoint 
   };
 }
 
-/** What the service counts with, without its effects. */
+/** The service's counters, without side effects. */
 function dryCounters(
   readings: ReadonlyMap<string, CounterReading>,
   store: Pick<OperatorStore, 'localCache' | 'leases'>,
 ): Pick<Counters, 'add'> {
   const counters = createDryCounters(readings);
   const cache = cacheOf(store);
-  // What is on lease is spent first.
+  // Leased hits are spent first.
   const keeps = (one: Increment): boolean => (store.leases?.read(one)?.left ?? 0) === 0;
   return cache === undefined ? counters : withOverLimitCache(counters, readOnly(cache), { keeps });
 }
 
-/** What knows which counters are over their limit. */
+/** The cache of counters that are over their limit. */
 function cacheOf({
   localCache,
   leases,

@@ -21,7 +21,7 @@ export interface ListEndpointsDeps extends Pick<
   readonly lastLoad: RulesActor['lastLoad'];
   readonly store: Pick<OperatorStore, 'listOver' | 'listBlocked'> &
     Pick<StoreView, 'description' | 'whyAway'>;
-  /** Processes that decide. */
+  /** Number of processes that decide. */
   readonly workerCount: number;
   readonly live: Pick<LiveView, 'start' | 'stop' | 'hot'>;
   readonly registry: Pick<Registry, 'rules'>;
@@ -51,7 +51,7 @@ function answerRules(query: URLSearchParams, deps: ListEndpointsDeps): AdminAnsw
   return { status: 200, body: undefined, pieces };
 }
 
-/** The head with the rules in its last field, which is empty. */
+/** The head, with the rules in its last field, which is empty. */
 function* printRules(
   head: object,
   rules: Iterable<ListedRule | undefined>,
@@ -124,7 +124,7 @@ function answerVersion(
     rules: rulesVersion(),
     lastLoad: lastLoad(),
     store: store.description,
-    // Left out while it is connected.
+    // Omitted while it is connected.
     storeUnavailable: store.whyAway(),
     workers: workerCount,
   };

@@ -5,7 +5,7 @@ import {
   type AdminEndpoint,
 } from '../../transport/debug/admin/admin-api';
 
-/** An answer that is thrown, where a query makes no sense. */
+/** An answer that is thrown, for an invalid query. */
 export class RefusedQuery extends Error {
   override readonly name = 'RefusedQuery';
   readonly answer: AdminAnswer;
@@ -15,7 +15,7 @@ export class RefusedQuery extends Error {
   }
 }
 
-/** An endpoint that reads its query; faults of that are thrown as answers. */
+/** An endpoint that parses its query; mistakes are thrown as answers. */
 export function listEndpoint(
   name: string,
   answerOf: (query: URLSearchParams) => Steps<AdminAnswer> | AdminAnswer,

@@ -3,11 +3,11 @@ import { createDecider, type DeciderDeps } from './decider';
 import { openLimitsFrom } from '../store/open-limits-from';
 import { createOwner, type App, type OwnerDeps } from './owner';
 
-/** What the app needs from outside: everything that a test replaces. */
+/** The app's dependencies on the outside: everything that a test replaces. */
 export type AppDeps = Omit<OwnerDeps, 'store' | 'operatorStore' | 'limitsFrom'> &
   Pick<DeciderDeps, 'store' | 'random' | 'tracing'>;
 
-/** THE composition root of one process: owner and decider, running, the ports still closed. */
+/** The composition root of one process: owner and decider, running, the ports still closed. */
 export function createApp(settings: Settings, deps: AppDeps): App {
   const limitsFrom = openLimitsFrom({ ...deps, statistics: deps.registry });
   return createOwner(settings, { ...deps, operatorStore: deps.store, limitsFrom }, (ports) =>

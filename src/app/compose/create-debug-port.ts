@@ -26,7 +26,7 @@ export interface DebugPortDeps {
   readonly workerProfiles: WorkerProfiles | undefined;
 }
 
-/** The port of operators: rules, statistics, profiles, the dashboard and the operator API. It is still closed. */
+/** The port for operators: rules, statistics, profiles, the dashboard and the operator API. It is still closed. */
 export function createDebugPort(
   { servers, bounds, admin: settings }: Settings,
   { limits, rules, registry, rulesVersion, admin, ...deps }: DebugPortDeps,

@@ -22,12 +22,12 @@ import { toCheckPolicies } from './to-decision-options';
 const loadGrpcJs = () => require('../../transport/grpc/grpc-js/transport') as typeof GrpcJs;
 
 export interface TransportsDeps {
-  /** Of every port. */
+  /** Limits of every port. */
   readonly limits: HttpLimits;
   readonly health: Snapshot<HealthStatus<string>>;
   readonly components: readonly string[];
   readonly notCounted: NotCounted;
-  /** What mends a component that is down; undefined: nothing is known. */
+  /** How to mend a component that is down; undefined: unknown. */
   readonly advice: (() => ReadonlyMap<string, string>) | undefined;
   readonly checks: Snapshot<CheckSet | undefined>;
   readonly registry: Registry;
@@ -62,8 +62,12 @@ export function createTransports(settings: Settings, deps: TransportsDeps) {
   );
   const http = createHttpTransport(
     {
-      ...{ health, components, notCounted: deps.notCounted, advice: deps.advice },
-      ...{ statistics: registry, tracer },
+      health,
+      components,
+      notCounted: deps.notCounted,
+      advice: deps.advice,
+      statistics: registry,
+      tracer,
       check: settings.check.config === undefined ? undefined : toCheckDeps(settings, deps),
     },
     { ...servers.http, bounds, limits },
@@ -90,10 +94,10 @@ function toCheckDeps({ responseHeaders }: Settings, { checks, logger }: Transpor
   };
 }
 
-/** The ports on which decisions are asked for. */
+/** The ports for decisions. */
 export type Transports = ReturnType<typeof createTransports>;
 
-/** Opens the ports of calls; rejects with every address that cannot be opened. */
+/** Opens the ports for calls; rejects with every address that cannot be opened. */
 export async function listenForCalls({ grpc, http }: Transports): Promise<CallAddresses> {
   const [grpcAt, httpAt] = await allOrEveryError([
     listenAt(grpc, { host: 'GRPC_HOST', port: 'GRPC_PORT', path: 'GRPC_UDS' }),
@@ -105,7 +109,7 @@ export async function listenForCalls({ grpc, http }: Transports): Promise<CallAd
 /** The longest delay of a timer in Node. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** The settings of the gRPC port, in the words of the transports. */
+/** The settings of the gRPC port, as options of the transports. */
 function toGrpcOptions(
   grpc: GrpcServerSettings,
   certificates: Certificates | undefined,

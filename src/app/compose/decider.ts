@@ -25,12 +25,12 @@ import type { Certificates } from '../tls/create-certificates';
 import { createNotCounted } from '../observe/not-counted';
 import { toDecisionOptions } from './to-decision-options';
 
-/** What an owner gives to those that decide: directly in its own process, by messages to others. */
+/** The owner's ports for deciders: directly in its own process, by messages to others. */
 export interface OwnerPorts {
   readonly rules: Snapshot<Rules | undefined>;
-  /** What callers read while there are none. */
+  /** What callers read until the first load. */
   readonly whyNoRules: Snapshot<string>;
-  /** The checks of CHECK_CONFIG; undefined before the first good load. */
+  /** The checks of CHECK_CONFIG; undefined before the first successful load. */
   readonly checks: Snapshot<CheckSet | undefined>;
   /** Whether the rules were read, right or wrong. */
   readonly isRead: Snapshot<boolean>;
@@ -39,22 +39,22 @@ export interface OwnerPorts {
   readonly components: readonly string[];
   /** Undefined: the gRPC port speaks plain HTTP/2. */
   readonly certificates: Certificates | undefined;
-  /** What the connections of all ports of this process may hold. */
+  /** Memory limits for the connections of all ports of this process. */
   readonly limits: HttpLimits;
 }
 
-/** What an owner sees of those that decide. */
+/** The deciders, as the owner sees them. */
 export interface Deciders {
-  /** All that they do. Completes after `finish`, errors when they gave up. */
+  /** Their work. Completes after `finish`, errors when they gave up. */
   readonly run$: Observable<unknown>;
   readonly live: Pick<LiveView, 'start' | 'stop' | 'hot' | 'tree' | 'take'>;
-  /** Of one decider: its gRPC connections, as one of several on the same port. */
+  /** For one decider: its gRPC connections, as one of several on the same port. */
   readonly connections?: PortShare | undefined;
   /** Undefined: they decide in this process. */
   readonly profiles?: WorkerProfiles;
   /** Opens the ports; rejects with every address that cannot be opened. */
   listen(): Promise<CallAddresses>;
-  /** Takes no more calls and answers those in flight; cuts what is left after `withinMs`. */
+  /** Accepts no more calls and answers those in flight; destroys the rest after `withinMs`. */
   closePorts(withinMs: number): Promise<void>;
   /** Ends decisions and counters, once the ports are closed. */
   finish(): Promise<void>;
@@ -68,17 +68,17 @@ export interface DeciderDeps extends ReportsDeps {
   /** Undefined: nothing is traced. */
   readonly tracing?: Tracing | undefined;
   readonly limitsFrom: LimitsFromHashes;
-  /** Where the decision log goes; default: to its file. */
+  /** Opens the destination of the decision log; default: its file. */
   readonly openLog?: DecisionLogDeps['open'];
 }
 
-/** How long the export of the last traces may take when the service stops. */
+/** Time limit for exporting the last traces when the service stops. */
 const LAST_TRACES_MS = 1_000;
 
 /** Levels at which each decision is in the log. */
 const DEBUG_LEVELS: ReadonlySet<LogLevel> = new Set<LogLevel>(['debug', 'trace']);
 
-/** What decides in this process: transports, batches, counters, tracing. The ports are still closed. */
+/** The deciding part of this process: transports, batches, counters, tracing. The ports are still closed. */
 export function createDecider(settings: Settings, deps: DeciderDeps, ports: OwnerPorts): Deciders {
   const { registry, store, clock, tracing, limitsFrom } = deps;
   const { rules, whyNoRules } = ports;
@@ -87,10 +87,13 @@ export function createDecider(settings: Settings, deps: DeciderDeps, ports: Owne
   const live = createLiveView({ ...deps, rules }, toDecisionOptions(settings));
   const notCounted = createNotCounted(settings.health, ports.health, store);
   const transports = createTransports(settings, {
-    ...{ ...deps, ...ports, tracer, notCounted },
+    ...deps,
+    ...ports,
+    tracer,
+    notCounted,
     advice: store.misplaced,
   });
-  // Without statistics: those are of BACKEND_TYPE=memory only.
+  // Without statistics: those are for BACKEND_TYPE=memory only.
   const localCounters = createMemoryCounters(
     { clock },
     memoryBounds(settings.memory, readHeapLimit()),
@@ -105,7 +108,8 @@ export function createDecider(settings: Settings, deps: DeciderDeps, ports: Owne
     : undefined;
   const decisions = createDecisionsActor(transports.requests$, settings, {
     ...deps,
-    ...{ rules, whyNoRules },
+    rules,
+    whyNoRules,
     counters: store.counters,
     localCounters,
     tracer,

@@ -30,13 +30,13 @@ export interface DecisionsDeps extends Omit<DecisionDeps, 'onStoreError' | 'onFa
   readonly reports?: DecisionReports;
 }
 
-/** Receives how batches went. */
+/** Receives the results of batches. */
 export interface DecisionReports {
   readonly onBatchStats: (batchStats: BatchStats) => void;
   readonly onStoreError: (error: StoreError) => void;
 }
 
-/** Requests of one batch; more only delay the answers of the first. */
+/** Requests per batch; more only delay the answers of the first. */
 const MAX_BATCH = 4_096;
 
 export function createDecisionsActor(
@@ -77,7 +77,7 @@ export function createDecisionsActor(
   };
 }
 
-/** What is decided at once goes on at once. */
+/** A synchronous decision continues synchronously. */
 function toAnswer(decide: DecideBatch) {
   return (batch: readonly PendingRequest[]): Promise<BatchStats> | readonly BatchStats[] => {
     const batchStats = decide(batch);
@@ -93,7 +93,7 @@ export interface ReportsDeps {
   readonly monotonicMs: () => number;
 }
 
-/** Counts how batches went, and reports the calls that fail for want of the store or whose callers give up. */
+/** Counts the results of batches, and reports calls that fail because of the store or whose callers give up. */
 export function createDecisionReports(deps: ReportsDeps): DecisionReports {
   const record = createRecordStats(deps.registry);
   const report = createStoreReports(deps.store, deps.outages, deps.logger);
@@ -124,8 +124,8 @@ const CALL_LINES = {
 
 /**
  * Reports single counters that the store refused, in the store's own words, which clients never see, and calls that fail because
- * the store is away. At the level debug, every batch that was not counted whole. A batch costs one comparison while the store has
- * never failed.
+ * the store is unreachable. At the level debug, every batch that was not counted completely. A batch costs one comparison until the
+ * store fails for the first time.
  */
 function createStoreReports(
   { description, whyAway }: CounterStore,
@@ -146,14 +146,14 @@ function createStoreReports(
         const fields = { store: description, reason: whyAway() ?? outage };
         outages.failed(CALLS, CALL_LINES, fields, storeErrors - answeredLocally);
       } else if (storeErrors === 0 && rules.some(isCounted)) {
-        outages.worked(CALLS);
-        outages.worked(COUNTERS);
+        outages.succeeded(CALLS);
+        outages.succeeded(COUNTERS);
       }
     },
   };
 }
 
-/** Whether the store was asked for this line. */
+/** Whether the store was called for this line. */
 function isCounted({ limit, overLimitWithLocalCache }: DescriptorStats): boolean {
   return !limit.unlimited && overLimitWithLocalCache === 0;
 }

@@ -31,34 +31,34 @@ import { createTroubles } from '../observe/troubles';
 export interface OwnerDeps {
   readonly registry: Registry;
   readonly store: StoreView;
-  /** The same counters, as the operator API and the check of keys use them; undefined: both are off. */
+  /** The same counters, for the operator API and the check of keys; undefined: both are off. */
   readonly operatorStore: (OperatorStore & Pick<StoreView, 'connected$'>) | undefined;
   /** Undefined: no key of the rules is secret. */
   readonly secretKeys?: SecretKeys | undefined;
   readonly loads$: Observable<LoadResult<Rules>>;
-  /** Limits of values from hashes, as explanations use them; undefined: ADMIN_API=off. */
+  /** Limits of values from hashes, for explanations; undefined: ADMIN_API=off. */
   readonly limitsFrom: LimitsFrom | undefined;
-  /** Whether those that decide can be called; undefined: they live and die with the owner. */
+  /** Whether the deciders can be called; undefined: they live and die with the owner. */
   readonly workers$?: Observable<boolean> | undefined;
-  /** How many processes decide; default: this one. */
+  /** Number of deciding processes; default: this one. */
   readonly workerCount?: number | undefined;
   readonly clock: Clock;
   readonly monotonicMs: () => number;
   readonly logger: Logger;
   readonly outages: OutageLog;
-  /** Those that other processes log; undefined: there are none. */
+  /** Outages logged by other processes; undefined: there are none. */
   readonly outagesOfWorkers?: OutageLog['open'];
-  /** Bytes that connections of other processes hold; undefined: there are none. */
+  /** Bytes held by connections of other processes; undefined: there are none. */
   readonly heldByWorkers?: () => number;
 }
 
-/** Bounds of the time that listeners give to what is in flight when the service stops. */
+/** Bounds of the time that listeners give to calls in flight when the service stops. */
 const MIN_DRAIN_MS = 5_000;
 const MAX_DRAIN_MS = 20_000;
 
 /**
- * What a service has once, however many processes decide: rules and their sources, health, statistics, certificates,
- * the debug port. All of it runs, and so do the deciders; the ports are still closed.
+ * The parts that a service has once, however many processes decide: rules and their sources, health, statistics, certificates, the
+ * debug port. All of it runs, and so do the deciders; the ports are still closed.
  */
 export function createOwner(
   settings: Settings,
@@ -81,7 +81,10 @@ export function createOwner(
   const { checks } = checking;
   const keys = openKeyCheck(settings, { ...deps, rules, statistics: registry });
   const timeZones = watchTimeZones({
-    ...{ rules, statistics: registry, outages, logger },
+    rules,
+    statistics: registry,
+    outages,
+    logger,
     keyPrefix: settings.decisions.cacheKeyPrefix,
     noteVersions: operatorStore?.noteVersions,
     connected$: operatorStore?.connected$ ?? EMPTY,
@@ -105,26 +108,49 @@ export function createOwner(
     limits,
   });
   const troubles = createTroubles({
-    ...{ ...deps, rules: loading, health },
+    ...deps,
+    rules: loading,
+    health,
     openOutages: () => [...outages.open(), ...(deps.outagesOfWorkers?.() ?? [])],
   });
   const { tls } = settings.servers.grpc;
   const certificates = tls && createCertificates(tls, { statistics: registry, logger });
   const { status, components } = health;
   const deciders = startDeciders({
-    ...{ rules, whyNoRules, checks, isRead, health: status, components, certificates, limits },
+    rules,
+    whyNoRules,
+    checks,
+    isRead,
+    health: status,
+    components,
+    certificates,
+    limits,
   });
   const { live } = deciders;
   const { api: adminApi } = settings.admin;
   const debug = createDebugPort(settings, {
-    ...{ ...deps, limits, rules, rulesVersion },
+    ...deps,
+    limits,
+    rules,
+    rulesVersion,
     workerProfiles: deciders.profiles,
     live: createLiveSource({
-      ...{ live, health, store, troubles, clock, rulesVersion, adminApi },
+      live,
+      health,
+      store,
+      troubles,
+      clock,
+      rulesVersion,
+      adminApi,
       timeZoneData: () => timeZoneDataText(rules.current),
     }),
     admin: createAdmin(settings, {
-      ...{ ...deps, rules, whyNoRules, rulesVersion, live, workerCount },
+      ...deps,
+      rules,
+      whyNoRules,
+      rulesVersion,
+      live,
+      workerCount,
       lastLoad: loading.lastLoad,
       store: operatorStore && {
         ...operatorStore,
@@ -134,7 +160,7 @@ export function createOwner(
       options: { ...toDecisionOptions(settings), limitsFrom: deps.limitsFrom },
     }),
   });
-  // The outages first: they miss no failure.
+  // The outages first: they must miss no failure.
   const done = runAll([
     outages,
     health,
@@ -171,7 +197,7 @@ export function createOwner(
     /** Settles when all actors have ended, rejects when one of them gave up. */
     done,
     lifecycle,
-    /** Undefined before the first good load. */
+    /** Undefined before the first successful load. */
     rules,
     /** Opens the ports; rejects with every address that cannot be opened. */
     async listen() {
@@ -180,14 +206,14 @@ export function createOwner(
       if (lifecycle.current === 'starting') lifecycle.set('serving');
       return addresses;
     },
-    /** Health says no, for DRAIN_DELAY calls are still served, what is in flight is answered, then everything ends. Safe to call twice. */
+    /** Health says no, calls are still served for DRAIN_DELAY, calls in flight are answered, then everything ends. Safe to call twice. */
     stop: () => (stopped ??= stop()),
   };
 }
 
 export type App = ReturnType<typeof createOwner>;
 
-/** A store that hangs answers by its time-out: the clients that wait for it still get an answer. */
+/** A store that hangs answers by its time-out: clients that wait for it still get an answer. */
 function drainMs({ store }: Settings): number {
   return Math.min(Math.max((store?.timeoutMs ?? 0) + 1_000, MIN_DRAIN_MS), MAX_DRAIN_MS);
 }

@@ -39,8 +39,8 @@ function toPolicyOptions(headers: ResponseHeaderSettings): PolicyOptions | undef
 }
 
 /**
- * What an answer of `/check` says: the caller is a client or its proxy, so that the headers are there whatever is set for Envoy, and
- * policies are left to the nearest only where that is asked for.
+ * The headers of `/check`: the caller is a client or its proxy, so they are sent whatever is set for Envoy, and policies are
+ * reduced to the nearest only where the setting says so.
  */
 export function toCheckPolicies(headers: ResponseHeaderSettings): PolicyOptions {
   const { policies, near = '', jitterPercent, body } = headers;

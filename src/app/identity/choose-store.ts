@@ -9,7 +9,7 @@ import { lazy } from './lazy';
 /** Leaves time for a 503 within a second, after the time-out of the limits. */
 const STORE_TIMEOUT_MS = 600;
 
-/** The store that the settings name; throws an error that says which setting is missing. */
+/** The store that the settings name; throws an error that names the missing setting. */
 export function chooseIdentityStore(
   { identity, store, clientFiles }: Settings,
   logger: Logger,
@@ -28,7 +28,7 @@ export function chooseIdentityStore(
     );
 }
 
-/** A name to connect to: an address that listens everywhere is reached at localhost. */
+/** A host to connect to: an address that listens everywhere is reached at localhost. */
 export function localName(host: string): string {
   if (host === '0.0.0.0' || host === '::') return 'localhost';
   return host.includes(':') ? `[${host}]` : host;

@@ -14,7 +14,7 @@ import { chooseIdentityStore, localName } from './choose-store';
 
 const SERVE_USAGE = 'usage: identity [serve] [--help]\n';
 
-/** As the commands on users and tokens end with. */
+/** The exit code of the commands for users and tokens, too. */
 const WRONG_CALL = 2;
 
 /** `identity` from its command line to its exit code; without words it serves. */
@@ -31,7 +31,7 @@ export async function runIdentity(process: NodeJS.Process): Promise<void> {
   else await provision(process, read.settings, words);
 }
 
-/** Help, completion, and arguments that `serve` does not take need no settings; whether it was one of them. */
+/** Help, completion, and arguments that `serve` does not accept need no settings; returns whether it was one of them. */
 function answerAtOnce(process: NodeJS.Process, first: string, second: string | undefined): boolean {
   const isServe = first === 'serve';
   if (isHelp(first) || (isServe && isHelp(second))) {
@@ -57,7 +57,7 @@ function serveHelp(): string {
 }
 
 function loadServe(): typeof Serve {
-  // A command on users and tokens waits for no server, limits or metrics to load.
+  // A command for users and tokens does not wait until server, limits and metrics are loaded.
   return require('./serve') as typeof Serve;
 }
 
@@ -68,7 +68,7 @@ async function provision(
 ): Promise<void> {
   for (const one of findMisspelt(process.env))
     process.stderr.write(`warning: ${misspeltText(one)}\n`);
-  // The command itself reports what goes wrong.
+  // The command itself reports its errors.
   const logger = createLogger({ level: 'fatal', format: 'text' });
   const store = chooseIdentityStore(settings, logger);
   await store.open();

@@ -28,12 +28,12 @@ import { lazy } from './lazy';
 import type { JwtVerifier } from '../../identity/jwt/jwt-verifier';
 
 const MAX_BLOCKED_ADDRESSES = 10_000;
-/** How long a stop may take in all: less than Kubernetes' usual 30 s. */
+/** Time limit of a stop: less than Kubernetes' usual 30 s. */
 const STOP_WITHIN_MS = 20_000;
 const DRAIN_MS = 5_000;
-/** Rules that are there are loaded before the first request; rules that are not delay the port by this. */
+/** Existing rules are loaded before the first request; missing rules delay the port by this. */
 const FIRST_RULES_MS = 1_000;
-/** A limiter that is away says so once in this time. */
+/** Interval of reports about an unreachable limiter. */
 const LIMITER_LOG_EVERY_MS = 10_000;
 
 /** Runs the identity service until a signal stops it. */
@@ -49,7 +49,7 @@ export async function serve(
   await Promise.race([service.ready, delay(FIRST_RULES_MS, undefined, { ref: false })]);
   const port = await service.listen();
   const { host } = settings.identity;
-  // A warning, so that it is there at the default level.
+  // A warning, so that it is logged at the default level.
   logger.warn(`listening for identity on ${host}:${String(port)}`);
   if (settings.logging.format === 'text')
     process.stdout.write(
@@ -126,7 +126,7 @@ function createSeldomWarning(logger: Logger): (error: unknown) => void {
   };
 }
 
-/** What to type for another command of this binary. */
+/** How to run another command of this binary. */
 function commandOf(process: NodeJS.Process): string {
   const [, script = ''] = process.argv;
   return script.endsWith('.js') ? `node ${relative(process.cwd(), script)}` : 'identity';

@@ -6,13 +6,13 @@ export interface WaitingRequest {
   reject(error: Error): void;
 }
 
-/** Questions without an answer yet. All wait equally long, so one timer on the oldest does for all. */
+/** Pending requests. All have the same time-out, so one timer for the oldest suffices. */
 export function createWaitingRequests(timeoutMs: number) {
   const waiting = new Map<number, { readonly pending: WaitingRequest; readonly sinceMs: number }>();
   let lastCallId = 0;
   let isTimed = false;
 
-  const look = (): void => {
+  const check = (): void => {
     isTimed = false;
     for (const [callId, { pending, sinceMs }] of waiting) {
       const leftMs = sinceMs + timeoutMs - monotonicMs();
@@ -26,18 +26,18 @@ export function createWaitingRequests(timeoutMs: number) {
   };
   const lookIn = (milliseconds: number): void => {
     isTimed = true;
-    setTimeout(look, Math.ceil(milliseconds)).unref();
+    setTimeout(check, Math.ceil(milliseconds)).unref();
   };
 
   return {
-    /** Its call id. */
+    /** Returns its call id. */
     put(pending: WaitingRequest) {
       const callId = ++lastCallId;
       waiting.set(callId, { pending, sinceMs: monotonicMs() });
       if (!isTimed) lookIn(timeoutMs);
       return callId;
     },
-    /** Undefined: it has waited too long and was rejected. */
+    /** Undefined: it has timed out and was rejected. */
     take(callId: number): WaitingRequest | undefined {
       const found = waiting.get(callId);
       waiting.delete(callId);

@@ -5,11 +5,11 @@ import type { OutageLog } from '../outage-log';
 
 export interface CallerReportsDeps {
   readonly registry: Pick<Registry, 'timers'>;
-  readonly outages: Pick<OutageLog, 'failed' | 'worked'>;
+  readonly outages: Pick<OutageLog, 'failed' | 'succeeded'>;
   readonly monotonicMs: () => number;
 }
 
-/** The name of their outage. */
+/** The name of the outage. */
 const CALLERS = 'callers';
 const LINES = {
   level: 'error',
@@ -17,12 +17,12 @@ const LINES = {
   ended: 'callers no longer give up before they are answered',
 } as const;
 
-/** A caller that goes away now and then is one whose own client hung up: no outage. */
-const MOST_SHARE = 0.1;
+/** An occasional caller that leaves is one whose own client hung up: no outage. */
+const MAX_SHARE = 0.1;
 const LEAST_REQUESTS = 10;
 const LEAST_MS = 1_000;
 
-/** Reports an outage while more than a tenth of the callers of a second and of ten requests give up before their answers. */
+/** Reports an outage while more than a tenth of the callers, over at least a second and ten requests, give up before their answers. */
 export function createCallerReports({ registry, outages, monotonicMs }: CallerReportsDeps) {
   let requests = 0;
   let abandoned = 0;
@@ -36,10 +36,10 @@ export function createCallerReports({ registry, outages, monotonicMs }: CallerRe
     const nowMs = monotonicMs();
     if (nowMs - sinceMs < LEAST_MS) return;
     const now = storeTime(registry);
-    if (abandoned > requests * MOST_SHARE) {
+    if (abandoned > requests * MAX_SHARE) {
       const share = `${String(Math.round((100 * abandoned) / requests))} %`;
       outages.failed(CALLERS, LINES, { share, ...meanTime(before, now) }, abandoned);
-    } else outages.worked(CALLERS);
+    } else outages.succeeded(CALLERS);
     requests = abandoned = 0;
     sinceMs = nowMs;
     before = now;
@@ -61,7 +61,7 @@ function storeTime({ timers }: Pick<Registry, 'timers'>): TimeTotal {
   return { batches, milliseconds };
 }
 
-/** Nothing where no store was asked. */
+/** Empty where no store was called. */
 function meanTime(before: TimeTotal, now: TimeTotal): { readonly storeMs?: number } {
   const batches = now.batches - before.batches;
   if (batches === 0) return {};

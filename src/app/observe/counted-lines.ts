@@ -9,19 +9,19 @@ export interface CountedLinesDeps {
   readonly open?: ((options: LineFileOptions) => LineFile) | undefined;
 }
 
-/** Most bytes that wait for the file. */
+/** Bytes queued for the file. */
 const MAX_BYTES = 4_194_304;
 
 const DROPPED = 'ratelimit.decisionlog.dropped';
-/** From the first dropped line to the first report, so that it counts a burst; then from one to the next. */
+/** From the first dropped line to the first report, so that it counts a burst; then the interval of reports. */
 const FIRST_REPORT_MS = 1_000;
 const REPORT_EVERY_MS = 60_000;
 const TOO_MANY =
   'more than DECISION_LOG_MAX_PER_SECOND in a second, or the disk or the reader is slow';
 
 /**
- * Opens where the decision log goes; undefined: standard output. Counts each lost line, and says in the log how many they are: soon,
- * and then once a minute. Throws when the file cannot be opened.
+ * Opens the destination of the decision log; undefined: standard output. Counts each lost line, and logs their number: soon, and
+ * then once a minute. Throws when the file cannot be opened.
  */
 export function openCountedLines(
   path: string | undefined,
@@ -54,14 +54,14 @@ export function openCountedLines(
     maxBytes: MAX_BYTES,
     onDropped: drop,
     onError(error) {
-      // The next report says it.
+      // The next report contains it.
       failure = error;
     },
   });
 
   return {
     ...lines,
-    /** A line that is not written at all. */
+    /** Counts a line that is not written at all. */
     drop,
     async close(withinMs: number) {
       await lines.close(withinMs);

@@ -9,11 +9,11 @@ export interface DebugDecisions extends DecisionLog {
   close(): void;
 }
 
-/** Enough to follow what one client does; a log that grows with the load would slow the service down. */
+/** Enough to follow a single client; a log that grows with the load would slow the service down. */
 const MAX_PER_SECOND = 100;
 const REPORT_AFTER_MS = 1_000;
 
-/** Logs what the decision log says of a decision, of so many decisions in a second, and how many were left out. */
+/** Logs the decision record of a bounded number of decisions per second, and how many were left out. */
 export function createDebugDecisions({
   clock,
   logger,
@@ -55,7 +55,7 @@ export function createDebugDecisions({
   };
 }
 
-/** Each list as a text, `user=ann,path=/; user=bob`: a line of the log would have a field for each of its items. */
+/** Each list as a string, `user=ann,path=/; user=bob`: a line of the log would have a field for each of its items. */
 function listsAsText(facts: JsonObject): JsonObject {
   const entries = Object.entries(facts).map(([name, fact]): [string, Json] => {
     const separators = name === 'descriptors' ? ['; ', ',', '='] : ['; ', ' '];
@@ -70,7 +70,7 @@ function joined(value: Json, [separator, ...inner]: readonly string[]): string {
   return value.map((each: Json) => joined(each, inner)).join(separator);
 }
 
-/** One log in place of two; each takes what it wants. */
+/** One log in place of two; each selects its own decisions. */
 export function bothLogs(
   first: DecisionLog | undefined,
   second: DecisionLog | undefined,

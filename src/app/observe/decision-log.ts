@@ -17,7 +17,7 @@ export interface DecisionLogOwner extends DecisionLog {
 
 const CLOSE_WITHIN_MS = 1_000;
 
-/** The decision log that the settings ask for; undefined: none. Throws when its file cannot be opened. */
+/** The decision log of the settings; undefined: none. Throws when its file cannot be opened. */
 export function createDecisionLog(
   { mode, sample, file, maxPerSecond }: DecisionLogSettings,
   { clock, random, ...deps }: DecisionLogDeps,

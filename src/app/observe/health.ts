@@ -11,7 +11,7 @@ import type { HealthSettings } from '../../settings/health';
 import { isStopping, type Lifecycle } from '../process/lifecycle';
 import type { StoreConnections } from '../store/store';
 
-/** Health, with the components that are down and do not count for it. */
+/** Health, with the components that are down but ignored. */
 export interface ServiceHealth extends HealthStatus<string> {
   readonly ignored: readonly string[];
 }
@@ -22,14 +22,14 @@ export interface HealthInputs {
   readonly rules$: Observable<Rules | undefined>;
   /** Turns true when the rules were read, right or wrong; see `startsWithoutRules`. */
   readonly rulesRead$: Observable<boolean>;
-  /** Whether a process that decides can be called; undefined: they live and die with this one. */
+  /** Whether a deciding process can be called; undefined: they live and die with this one. */
   readonly workers$?: Observable<boolean> | undefined;
   readonly lifecycle$: Observable<Lifecycle>;
-  /** Whether the secret keys are those of the other instances; undefined: there are none. */
+  /** Whether the secret keys equal those of the other instances; undefined: there are none. */
   readonly keysAgree$?: Observable<boolean> | undefined;
 }
 
-/** Whether the service may be sent requests. */
+/** Whether the service may receive requests. */
 export function createHealthActor(
   inputs: HealthInputs & { readonly connected$: Observable<boolean> },
   settings: HealthSettings,
@@ -74,7 +74,7 @@ export type HealthActor = ReturnType<typeof createHealthActor>;
 
 const hasDomains = (rules: Rules | undefined) => rules !== undefined && rules.domains.size > 0;
 
-/** What components are, whether settings let them count or not. */
+/** The states of components, whether or not settings ignore them. */
 function componentStates({ stores, rules$, keysAgree$ }: HealthInputs) {
   const signals = new Map(stores);
   signals.set('configuration', rules$.pipe(map(hasDomains)));
@@ -83,8 +83,8 @@ function componentStates({ stores, rules$, keysAgree$ }: HealthInputs) {
 }
 
 /**
- * The health components (docs/endpoints.md): which are enabled, and how each starts. One more, `start`, keeps requests
- * away from an instance whose ports are open before rules and stores are there.
+ * The health components (docs/endpoints.md): which are enabled, and their initial state. An additional one, `start`, keeps requests
+ * away from an instance whose ports are open before rules and stores are ready.
  */
 export function healthSignals(
   { stores, rules$, rulesRead$, workers$, lifecycle$, keysAgree$ }: HealthInputs,

@@ -15,13 +15,13 @@ export interface LiveSourceDeps {
   readonly troubles: Pick<Troubles, 'list'>;
   readonly clock: Clock;
   readonly rulesVersion: RulesActor['version'];
-  /** Which time zone data calendars follow; undefined: there are none. */
+  /** The time zone data of calendars; undefined: there are none. */
   readonly timeZoneData: () => string | undefined;
   /** ADMIN_API. */
   readonly adminApi: AdminSettings['api'];
 }
 
-/** What the dashboard shows: the rules once, then every second what happens and what is wrong. */
+/** The data of the dashboard: the rules once, then every second the figures and the troubles. */
 export function createLiveSource({
   live,
   health,

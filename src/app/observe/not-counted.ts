@@ -3,7 +3,7 @@ import type { HealthSettings } from '../../settings/health';
 import type { ServiceHealth } from './health';
 import type { CounterStore } from '../store/store';
 
-/** Components that are down without making the service unhealthy, and why they do not count. */
+/** Components that are down without making the service unhealthy, and why they are ignored. */
 export type NotCounted = () => ReadonlyMap<string, string>;
 
 const REASONS: Readonly<Record<string, string>> = {

@@ -23,14 +23,14 @@ export interface ScrapeSinkDeps {
   readonly rules: Snapshot<Rules | undefined>;
   readonly rulesVersion: RulesActor['version'];
   readonly limits: HttpLimits;
-  /** Bytes that connections of other processes hold; undefined: there are none. */
+  /** Bytes held by connections of other processes; undefined: there are none. */
   readonly heldByWorkers?: (() => number) | undefined;
 }
 
-/** How long a scrape may go on when the service stops. */
+/** Time limit of a scrape when the service stops. */
 const LAST_SCRAPE_MS = 1_000;
 
-/** The port that is scraped (`USE_PULLMETRICS`). Its `run$` errors when the port cannot be opened. */
+/** The port for scrapes (`USE_PULLMETRICS`). Its `run$` errors when the port cannot be opened. */
 export function createScrapeSink(
   { extraTags, pullMetrics }: StatisticsSettings,
   { registry, logger, rules, rulesVersion, limits, heldByWorkers }: ScrapeSinkDeps,
@@ -65,7 +65,7 @@ export function createScrapeSink(
     },
   );
   const listener = createHttpListener(
-    // Metrics must stay readable during an overload; scrapes are bounded by themselves.
+    // Metrics must stay readable during an overload; scrapes have bounds of their own.
     { handle, isVital: () => true },
     { host, port, limits },
   );
@@ -84,7 +84,7 @@ export function createScrapeSink(
   };
 }
 
-/** Which build runs, a hash of its rules (equal where two instances have the same limits), and the bytes that connections hold. */
+/** The running build, a hash of its rules (equal where two instances have the same limits), and the bytes that connections hold. */
 export function createBuildMetrics(
   rules: Snapshot<Rules | undefined>,
   heldBytes: () => number,
@@ -117,7 +117,7 @@ export function createBuildMetrics(
   };
 }
 
-/** Which rules are in force, and since when. */
+/** The rules in force, and since when. */
 function rulesMetrics(rules: RulesVersion | undefined): readonly ProcessMetric[] {
   if (rules === undefined) return [];
   const { version, loadedAt, source } = rules;

@@ -13,13 +13,13 @@ const SYSTEM_OF_BACKEND = {
 } as const;
 
 export interface StartTracingDeps extends Omit<CreateTracing.TracingDeps, 'onExport'> {
-  readonly outages: Pick<OutageLog, 'failed' | 'worked'>;
+  readonly outages: Pick<OutageLog, 'failed' | 'succeeded'>;
 }
 
-/** The name of its outage. */
+/** The name of the outage. */
 const TRACES = 'traces';
 
-/** What the settings ask to be traced; undefined when nothing is, and then nothing of it is loaded. */
+/** The tracing of the settings; undefined when it is off, and then none of its code is loaded. */
 export function startTracing(
   { tracing, backend }: Settings,
   { outages, ...deps }: StartTracingDeps,
@@ -33,7 +33,7 @@ export function startTracing(
     ended: `traces reach the collector at ${collector} again`,
   } as const;
   const onExport = (failure: string | undefined): void => {
-    if (failure === undefined) outages.worked(TRACES);
+    if (failure === undefined) outages.succeeded(TRACES);
     else outages.failed(TRACES, lines, { reason: failure });
   };
   return loadTracing().createTracing(

@@ -12,14 +12,14 @@ import type { ScrapeSinkDeps } from './scrape-sink';
 
 const loadScrapeSink = () => require('./scrape-sink') as typeof ScrapeSink;
 
-/** How long the last flush may take when the service stops. */
+/** Time limit of the last flush when the service stops. */
 const LAST_FLUSH_MS = 1_000;
 
-/** A server that takes longer to take a flush is away. */
+/** A server that takes longer for a flush is unreachable. */
 const SEND_TIMEOUT_MS = 1_000;
 
 export interface StatisticsDeps extends ScrapeSinkDeps {
-  readonly outages: Pick<OutageLog, 'failed' | 'worked'>;
+  readonly outages: Pick<OutageLog, 'failed' | 'succeeded'>;
 }
 
 /** The output that the settings name, and the bound on the series of the registry. */
@@ -69,12 +69,12 @@ function chooseOutput(settings: StatisticsSettings, deps: StatisticsDeps): Actor
   }
 }
 
-/** The name of their outage. */
+/** The name of the outage. */
 const STATISTICS = 'statistics';
 
 /**
- * The same output, its flushes reported as an outage while they fail. `isAsked` is false where no setting names the
- * server: until it has taken something, its absence is normal.
+ * The same output, with failing flushes reported as an outage. `isAsked` is false where no setting names the server: until its
+ * first success, its absence is normal.
  */
 function reported(
   output: PushOutput,
@@ -94,7 +94,7 @@ function reported(
       else logger.debug(lines.failing, fields);
     } else if (written > 0) {
       isExpected = true;
-      outages.worked(STATISTICS);
+      outages.succeeded(STATISTICS);
     }
   };
   return { run$: output.run$.pipe(tap(report)), close: output.close };

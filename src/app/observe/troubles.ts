@@ -31,7 +31,7 @@ export function createTroubles(deps: TroublesDeps) {
   const { openOutages, rules, health, store, monotonicMs } = deps;
   const others = createOpenOutages<string>(monotonicMs, { quietMs: 0, maxOpen: 64 });
   const note = (isGood: boolean, name: string, reason = ''): void => {
-    if (isGood) others.worked(name);
+    if (isGood) others.succeeded(name);
     else others.failed(name, reason);
   };
 
@@ -88,10 +88,10 @@ export function createTroubles(deps: TroublesDeps) {
         }),
       ),
     ),
-    /** What is wrong now, for people; names are `calls`, `counters`, `rules`, … */
+    /** The current troubles, for people; names are `calls`, `counters`, `rules`, … */
     list: () => {
       const advice = [...(store.misplaced?.() ?? [])].map(([name, text]) => `${name}: ${text}`);
-      // Where a server is not connected for it, the reason says the same.
+      // For a store without a connection the reason may contain it already.
       const isSaid = !health.connected.current && store.whyAway() !== undefined;
       note(advice.length === 0 || isSaid, KIND, advice.join('; '));
       return listed();
@@ -99,10 +99,10 @@ export function createTroubles(deps: TroublesDeps) {
   };
 }
 
-/** Gathers what is wrong now from all parts of the service; the dashboard asks for the list. */
+/** Gathers the current troubles of all parts of the service; the dashboard reads the list. */
 export type Troubles = ReturnType<typeof createTroubles>;
 
-/** The reason, with the store; where the reason repeats its address, once. */
+/** The reason, with the store; an address that the reason repeats is shown once. */
 function reasonOf({ store, reason }: LogFields): string {
   const why = typeof reason === 'string' ? reason : '';
   if (typeof store !== 'string') return why;

@@ -1,7 +1,7 @@
 import type { RuleLevel, RuleNode, Rules } from '../../core/rules/rules';
 import type { Addresses } from './open-ports';
 
-/** What a person who started the service in a terminal wants to know: where it listens, what to try. */
+/** For a person who started the service in a terminal: where it listens, and what to try. */
 export function banner(
   { grpc, http, debug }: Addresses,
   store: string,
@@ -31,7 +31,7 @@ interface Entry {
   readonly value: string | undefined;
 }
 
-/** What a shell and the flags of ratelimit-client take as it is. */
+/** Characters that need no quotes in a shell or in flags of ratelimit-client. */
 const PLAIN = /^[\w./:@-]+$/;
 
 function linesToTry(rules: Rules | undefined, grpc: string, http: string): readonly string[] {
@@ -61,7 +61,7 @@ function firstLimit(rules: Rules | undefined) {
 /** The entries of the first rule with a limit and without a wildcard; undefined when there is none. */
 function entriesOf(level: RuleLevel): readonly Entry[] | undefined {
   for (const { key, byValue, anyValue } of level instanceof Map ? level.values() : [level]) {
-    // A secret value has another text in its segment, and is not for a terminal.
+    // A secret value has another text in its segment, and does not belong in a terminal.
     const nodes: [string | undefined, RuleNode][] = [...(byValue ?? [])].filter(
       ([value, { segment }]) => segment === `${key}_${value}`,
     );

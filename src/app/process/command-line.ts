@@ -2,12 +2,12 @@ import type { Environment } from '../../platform/env-table/read-table';
 import { deploysBySettings } from '../../settings/deploys-by-settings';
 import { nameArguments } from '../../platform/name-arguments';
 
-/** What the command line of `ratelimit` asks for. */
+/** The meaning of `ratelimit`'s command line. */
 export type Command =
   | { readonly kind: 'help' | 'version' | 'completion' }
   | {
       readonly kind: 'serve';
-      /** What the log of the start says of arguments that mean nothing here. */
+      /** A warning for the log about arguments without effect. */
       readonly warning?: string;
     }
   | { readonly kind: 'mistake'; readonly message: string };
@@ -34,7 +34,7 @@ const WORDS: Readonly<Record<string, Command>> = {
 
 /**
  * Reads flags with one dash or two; the first decides. Unknown ones are ignored where the environment is that of a deployment: the
- * reference reads no arguments at all.
+ * reference ignores all arguments.
  */
 export function parseCommandLine(words: readonly string[], env: Environment): Command {
   const [word, value = ''] = words;

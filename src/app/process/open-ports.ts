@@ -10,7 +10,7 @@ import type { Registry } from '../../stats/registry';
 import type { Listener } from '../../transport/listener';
 import { runToCompletion } from '../actor';
 
-/** What the connections of all ports may hold. Connections that are ended for it are counted. */
+/** Memory limits for the connections of all ports. Connections that are closed for them are counted. */
 export function createConnectionLimits(
   { maxHeldBytes, maxConnections }: BoundSettings,
   registry: Registry,
@@ -21,13 +21,13 @@ export function createConnectionLimits(
   return { budget, maxConnections, turns: new HttpTurns() };
 }
 
-/** Where calls are taken, as `host:port` or `unix:path`. */
+/** Addresses for calls, as `host:port` or `unix:path`. */
 export interface CallAddresses {
   readonly grpc: string;
   readonly http: string;
 }
 
-/** Where the service listens. */
+/** All addresses of the service. */
 export interface Addresses extends CallAddresses {
   readonly debug: string;
 }
@@ -38,7 +38,7 @@ const FIRST_WAIT_MS = 300;
 /** How long they wait for files with FORCE_START_WITHOUT_INITIAL_CONFIG, where health keeps no client away. */
 const FORCED_WAIT_MS = 30_000;
 
-/** Settles when each of these was true once, or soon regardless. */
+/** Settles when each of these was true once, or after a short while regardless. */
 export async function untilFirst(
   { configuration }: Settings,
   isRead$: Observable<boolean>,
@@ -67,7 +67,7 @@ export async function listenAll(
   return { ...addresses, debug: addressText(debugAt) };
 }
 
-/** Settles when all have; where some failed, with an AggregateError of all of them. */
+/** Settles when all have; if any failed, with an AggregateError of all failures. */
 export async function allOrEveryError<A, B>(
   both: readonly [Promise<A>, Promise<B>],
 ): Promise<readonly [A, B]> {

@@ -8,7 +8,7 @@ import { exitCodeOf, type Lifecycle } from './lifecycle';
 
 export const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
-/** Shorter than an operator's patience, longer than npm takes to pass a signal on. */
+/** Shorter than an operator's patience, longer than npm needs to forward a signal. */
 const SAME_SIGNAL_MS = 300;
 
 const ENDS: Readonly<Record<StopEnd, string>> = {
@@ -18,8 +18,8 @@ const ENDS: Readonly<Record<StopEnd, string>> = {
 };
 
 /**
- * Writes why the process cannot start, one line a problem, and ends it with 1. The lines are plain text, or those of the
- * JSON log. LOG_FORMAT is read leniently: it may be one of the problems. `hint` is for people only.
+ * Writes why the process cannot start, one line per problem, and ends it with 1. The lines are plain text, or those of the JSON
+ * log. LOG_FORMAT is read leniently: it may be one of the problems. `hint` is for people only.
  */
 export function failStart(process: NodeJS.Process, error: unknown, hint?: string): never {
   const { env, stderr } = process;
@@ -40,7 +40,7 @@ export function linesOf(error: unknown): readonly string[] {
   return message.split('\n');
 }
 
-/** Whether an operator can cure an error by its message; the stack is for faults of ours. */
+/** Whether an operator can act on an error's message; the stack is for internal faults. */
 export function isCurable(error: unknown): error is Error {
   return (
     error instanceof ListenError || error instanceof StoreError || error instanceof OperatorError
@@ -55,8 +55,8 @@ export interface Service {
 }
 
 /**
- * Creates a service and ties its life to that of the process. An error that is not handled ends the process with 1. The first
- * signal stops the service; a later one, or a stop that takes longer than `stopWithinMs`, ends the process at once.
+ * Creates a service and ties its life to that of the process. An unhandled error ends the process with 1. The first signal stops
+ * the service; a later one, or a stop that takes longer than `stopWithinMs`, ends the process at once.
  */
 export function runProcess<S extends Service>(
   process: NodeJS.Process,

@@ -11,7 +11,7 @@ export interface Start {
   readonly logger: Logger;
 }
 
-/** The first lines of the log: warnings, so that they are there at the default level. */
+/** The first lines of the log: warnings, so that they are logged at the default level. */
 export function logStart(
   { settings, warnings, logger }: Start,
   facts: {

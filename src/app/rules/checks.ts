@@ -17,10 +17,10 @@ export interface ChecksDeps {
   readonly clock: Clock;
 }
 
-/** The name of their outage. */
+/** The name of the outage. */
 const CHECKS = 'checks';
 
-/** Puts every good load of CHECK_CONFIG in force. A bad one is counted and logged, and the last good checks stay. */
+/** Applies every successful load of CHECK_CONFIG. A failed one is counted and logged, and the last good checks stay. */
 export function createChecksActor({ check, bounds }: Settings, deps: ChecksDeps) {
   const { statistics, logger, outages } = deps;
   const checks = createSnapshot<CheckSet | undefined>(undefined);
@@ -32,7 +32,7 @@ export function createChecksActor({ check, bounds }: Settings, deps: ChecksDeps)
     if (load.ok) {
       statistics.count('ratelimit.check.config_load_success', 1);
       checks.set(load.rules);
-      outages.worked(CHECKS);
+      outages.succeeded(CHECKS);
       const { domainCount: domains, ruleCount: descriptors } = load;
       logger.info('loaded the checks', { checks: load.rules.checks.size, domains, descriptors });
     } else {
@@ -62,7 +62,7 @@ export function createChecksActor({ check, bounds }: Settings, deps: ChecksDeps)
   return {
     /** Emits every load, once it is in force or refused. */
     run$: loads$.pipe(tap(take), stopSignal.until()),
-    /** Undefined before the first good load. */
+    /** Undefined before the first successful load. */
     checks,
     /** Turns true with the first load, right or wrong; without CHECK_CONFIG it is true. */
     isRead,

@@ -7,7 +7,7 @@ import type { ZoneLookup } from '../../core/windows/zone-data';
 import type { Tokens } from '../../core/rules/secrets';
 import type { Settings } from '../../settings/settings';
 
-/** How rules are read, wherever they come from. */
+/** How rules are read, from any source. */
 export function toLoadOptions(
   { configuration, secrets, ...rest }: Settings,
   { zones }: Pick<CompileDeps, 'zones'>,
@@ -21,7 +21,7 @@ export function toLoadOptions(
   };
 }
 
-/** What the store of these settings can count by. */
+/** The abilities of the store in these settings. */
 function storeAbilities({
   store,
   memstore,
@@ -33,7 +33,7 @@ function storeAbilities({
   return { kind: 'kvstore', scripts: store.scripts, keyPrefix, holdsBack };
 }
 
-/** What limits are made with, wherever rules are compiled. */
+/** The options of compiled limits, from any source. */
 export function toLimitOptions({ decisions, leases, backend }: Settings): LimitOptions {
   const { stopIncrementWhenOverLimit: holdsBack } = decisions;
   return { ...decisions, leases: leases.mode === 'on' && backend !== 'memory' && !holdsBack };
@@ -42,11 +42,11 @@ export function toLimitOptions({ decisions, leases, backend }: Settings): LimitO
 export interface CompileDeps {
   readonly tokens: Tokens;
   readonly zones: ZoneLookup;
-  /** Told what each set of rules was compiled from. */
+  /** Called with each set of rules and its definitions. */
   readonly onCompiled?: ((rules: Rules, domains: readonly DomainDefinition[]) => void) | undefined;
 }
 
-/** Compiles in slices of so many entries, then tells what came of which definitions. */
+/** Compiles in slices of `sliceSize` entries, then reports the rules with their definitions. */
 export function createCompile(
   sliceSize: number,
   settings: Settings,

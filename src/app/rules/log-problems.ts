@@ -3,7 +3,7 @@ import type { Logger } from '../../platform/logger/logger';
 import type { LoadResult } from '../../rule-sources/load-result';
 
 /**
- * Logs what one load met: the first problems, and how many more there are.
+ * Logs the problems of one load: the first ones, and the number of the others.
  * @param what the noun of the load: rules, checks
  */
 export function logProblems(
@@ -18,7 +18,7 @@ export function logProblems(
   else logger.warn(message, { ...unlisted });
 }
 
-/** Place and reason are fields, for what reads the log. */
+/** Place and reason are fields, for programs that read the log. */
 function logProblem(logger: Logger, problem: RuleProblem, what: string): void {
   const { severity, file, at } = problem;
   const fields = {

@@ -3,7 +3,7 @@ import type { Settings } from '../../settings/settings';
 import { openZones, type Zones } from '../../zoneinfo/open-zones';
 import type { OutageLog } from '../outage-log';
 
-/** The time zones of this process; a file that cannot be used is in the log and on the page. */
+/** The time zones of this process; an unusable file is reported in the log and on the page. */
 export function openTimeZones(
   { timeZones: { folder } }: Pick<Settings, 'timeZones'>,
   outages: Pick<OutageLog, 'failed'>,
@@ -22,7 +22,7 @@ export function openTimeZones(
   });
 }
 
-/** What there is, the newest first, for the first line of the log: `2026f of Weir (not 2025c of Node, …)`. */
+/** The available data, the newest first, for the first line of the log: `2026f of Weir (not 2025c of Node, …)`. */
 export function describeTimeZones(origins: readonly ZoneOrigin[]): string {
   const [used, ...others] = origins.map(originText);
   return others.length === 0 ? String(used) : `${String(used)} (not ${others.join(', ')})`;

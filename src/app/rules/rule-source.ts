@@ -16,10 +16,10 @@ import type { ManagementServerDeps } from './xds-source';
 
 const loadXdsSource = () => require('./xds-source') as typeof XdsSource;
 
-/** Entries compiled in one go: a fraction of a millisecond. */
+/** Entries compiled per slice: a fraction of a millisecond. */
 const SLICE = 500;
 
-/** The loads of the rules from where the settings say: files, or a management server. */
+/** The loads of the rules from the source in the settings: files, or a management server. */
 export function ruleLoads(
   settings: Settings,
   deps: ManagementServerDeps,
@@ -29,18 +29,18 @@ export function ruleLoads(
     : loadXdsSource().managementServerLoads(settings, deps);
 }
 
-/** What explanations and metrics call the source. */
+/** The name of the source in explanations and metrics. */
 export function ruleSourceKind({ configuration }: Settings): RulesVersion['source'] {
   return configuration.type === 'FILE' ? 'files' : 'xds';
 }
 
-/** Where the rules come from, for the log. */
+/** The source of the rules, for the log. */
 export function describeRuleSource({ configuration, xds }: Settings): string {
   if (configuration.type !== 'FILE') return `management server at ${xds.serverTarget}`;
   return directoryOf(toPlace(configuration));
 }
 
-/** Where the settings say that rule files are, and which of them count. */
+/** Where rule files are, and which of them count, by the settings. */
 export function toPlace(configuration: Settings['configuration']): DirectoryOptions {
   return {
     root: configuration.runtimeRoot,
@@ -52,7 +52,7 @@ export function toPlace(configuration: Settings['configuration']): DirectoryOpti
   };
 }
 
-/** The reference reads nothing where RUNTIME_APPDIRECTORY is empty, so that other files may lie beside rules there. */
+/** The reference reads nothing where RUNTIME_APPDIRECTORY is empty, so other files may lie beside rules there. */
 function takesOf(configuration: Settings['configuration']): Takes {
   if (configuration.runtimeAppDirectory === '') return 'named';
   return readsBeside(configuration) ? 'dotted' : 'any';

@@ -14,7 +14,7 @@ export interface LastLoad {
   readonly ok: boolean;
   /** When it ended, in RFC 3339. */
   readonly at: string;
-  /** Mistakes that it met; the log has them. */
+  /** Number of its mistakes; the log has them. */
   readonly errors: number;
 }
 
@@ -26,17 +26,17 @@ export interface RulesActorDeps {
 }
 
 export interface RulesActorOptions {
-  /** FORCE_START_WITHOUT_INITIAL_CONFIG: the start waits for no rules but those of files that are there. */
+  /** FORCE_START_WITHOUT_INITIAL_CONFIG: the start waits only for existing rule files. */
   readonly startsWithoutRules: boolean;
   readonly source: RulesVersion['source'];
 }
 
-/** The name of their outage. */
+/** The name of the outage. */
 const RULES = 'rules';
 const NONE = { problems: [] };
 const NO_RULES = 'no rules are loaded yet';
 
-/** Puts every good load in force. A bad one is counted and logged, and the last good rules stay. */
+/** Applies every successful load. A failed one is counted and logged, and the last good rules stay. */
 export function createRulesActor(
   loads$: Observable<LoadResult<Rules>>,
   { statistics, logger, outages, clock }: RulesActorDeps,
@@ -52,7 +52,7 @@ export function createRulesActor(
   const removeGauge = statistics.gauge('weir.rules_load_failing', () =>
     lastLoad?.ok === false ? 1 : 0,
   );
-  /** Of the management server; the outage is reported once, each further version of it too. */
+  /** A version of the management server; the outage is reported once, each further refused version too. */
   let refusedVersion: string | undefined;
 
   const take = (load: LoadResult<Rules>): void => {
@@ -67,7 +67,7 @@ export function createRulesActor(
       problems = NONE;
       version = { version: load.digest, loadedAt: at, source };
       rules.set(load.rules);
-      outages.worked(RULES);
+      outages.succeeded(RULES);
       refusedVersion = undefined;
       const { domainCount: domains, ruleCount: descriptors } = load;
       const { limitCount: limits } = load.rules;
@@ -95,13 +95,13 @@ export function createRulesActor(
   return {
     /** Emits every load, once it is in force or refused. */
     run$: loads$.pipe(tap(take), stopSignal.until()),
-    /** Undefined before the first good load. */
+    /** Undefined before the first successful load. */
     rules,
     /** Turns true with the first load that could read the rules, right or wrong; see `startsWithoutRules`. */
     isRead,
-    /** Which rules are in force; undefined before the first good load. */
+    /** The rules in force; undefined before the first successful load. */
     version: () => version,
-    /** The first problems of the last load, with their places; none when it was good. */
+    /** The first problems of the last load, with their places; none after a success. */
     problems: () => problems,
     /** Undefined before the first load. */
     lastLoad: () => lastLoad,
@@ -117,7 +117,7 @@ export function createRulesActor(
   };
 }
 
-/** The rules in force, and how their last load went. */
+/** The rules in force, and the result of their last load. */
 export type RulesActor = ReturnType<typeof createRulesActor>;
 
 function failedLoadText(isFirst: boolean, errors: number): string {
@@ -125,7 +125,7 @@ function failedLoadText(isFirst: boolean, errors: number): string {
   return `the ${isFirst ? 'first' : 'last'} load had ${mistakes}, see the log`;
 }
 
-/** Log lines about single rules in one load: a log is for people. */
+/** Log lines about single rules per load: a log is for people. */
 const MAX_LINES = 1_000;
 
 /** The loaded domains and descriptors, logged at start (docs/logging.md). */

@@ -13,19 +13,19 @@ export interface WatchTimeZonesDeps {
   readonly rules: Pick<Snapshot<Rules | undefined>, 'current' | 'changes$'>;
   /** CACHE_KEY_PREFIX. */
   readonly keyPrefix: string;
-  /** Undefined: the store is not shared with other instances, or cannot tell. */
+  /** Undefined: the store is not shared with other instances, or cannot hold notes. */
   readonly noteVersions: ((note: VersionNote) => Promise<readonly string[]>) | undefined;
   readonly connected$: Observable<boolean>;
   readonly statistics: Pick<Statistics, 'gauge'>;
-  readonly outages: Pick<OutageLog, 'failed' | 'worked' | 'gone'>;
+  readonly outages: Pick<OutageLog, 'failed' | 'succeeded' | 'removed'>;
   readonly logger: Logger;
 }
 
 const EVERY_MS = 60_000;
-/** Several looks: a note outlives a failed one, and is gone soon after the last instance that wrote it. */
+/** Covers several intervals: a note outlives a failed one, and expires soon after the last instance that wrote it. */
 const TTL_SECONDS = 300;
 
-/** The name of their outage. */
+/** The name of the outage. */
 const TIME_ZONES = 'time zones';
 const LINES = {
   level: 'error',
@@ -38,8 +38,8 @@ const GAUGES = 'weir.time_zone_data';
 const SOURCE_NUMBERS: Readonly<Record<ZoneSource, number>> = { runtime: 1, system: 2, package: 3 };
 
 /**
- * Says which time zone data the calendars of the rules follow, and compares them with those of other instances: one with other
- * data turns pages at other times. Rules without calendars cost nothing and show nothing.
+ * Reports which time zone data the calendars of the rules follow, and compares them with those of other instances: with other data,
+ * windows begin at other times. Rules without calendars cost nothing and show nothing.
  */
 export function watchTimeZones(deps: WatchTimeZonesDeps) {
   const { rules, keyPrefix, noteVersions, connected$, statistics, outages, logger } = deps;
@@ -52,7 +52,7 @@ export function watchTimeZones(deps: WatchTimeZonesDeps) {
     if (isUsed === removeGauges.length > 0) return;
     for (const remove of removeGauges.splice(0)) remove();
     if (!isUsed) return;
-    // The oldest in use: what has to be updated.
+    // The oldest in use: the one to update.
     const oldest = (): ZoneOrigin | undefined => originsOf(rules.current).at(-1);
     const gauge = (name: string, read: () => number) => statistics.gauge(`${GAUGES}.${name}`, read);
     removeGauges = [
@@ -66,7 +66,7 @@ export function watchTimeZones(deps: WatchTimeZonesDeps) {
     const others = noted.filter((release) => !own.includes(release));
     isMismatch = others.length > 0;
     if (!isMismatch) {
-      outages.worked(TIME_ZONES);
+      outages.succeeded(TIME_ZONES);
       return;
     }
     const [, ...older] = [...own, ...others].sort().reverse();
@@ -74,11 +74,11 @@ export function watchTimeZones(deps: WatchTimeZonesDeps) {
     const reason = `here ${here}, elsewhere ${others.join(' and ')}: update the instances with ${older.join(' and ')}`;
     outages.failed(TIME_ZONES, LINES, { reason });
   };
-  const look = async (ask: NonNullable<typeof noteVersions>, signal: AbortSignal) => {
+  const check = async (ask: NonNullable<typeof noteVersions>, signal: AbortSignal) => {
     const used = comparedOrigins(rules.current);
     if (used.length === 0) {
       isMismatch = false;
-      outages.gone(TIME_ZONES);
+      outages.removed(TIME_ZONES);
       return;
     }
     const note = { key: `${keyPrefix}weir:time_zones`, ttlSeconds: TTL_SECONDS };
@@ -96,7 +96,7 @@ export function watchTimeZones(deps: WatchTimeZonesDeps) {
       exhaustLatest((due) => {
         showGauges();
         if (due === false || noteVersions === undefined) return EMPTY;
-        return fromTask<never>((signal) => look(noteVersions, signal) as Promise<undefined>);
+        return fromTask<never>((signal) => check(noteVersions, signal) as Promise<undefined>);
       }),
       stopping.until(),
     ),
@@ -107,7 +107,7 @@ export function watchTimeZones(deps: WatchTimeZonesDeps) {
   };
 }
 
-/** Which data the calendars of the rules follow, for people; undefined: there are none. */
+/** The time zone data of the rules' calendars, for people; undefined: there are none. */
 export function timeZoneDataText(rules: Rules | undefined): string | undefined {
   const origins = originsOf(rules);
   return origins.length === 0 ? undefined : origins.map(originText).join(' and ');

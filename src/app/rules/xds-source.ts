@@ -8,10 +8,10 @@ import type { Settings } from '../../settings/settings';
 import type { OutageLog } from '../outage-log';
 import { createCompile, toLoadOptions, type CompileDeps } from './load-options';
 
-/** Entries compiled in one go: a fraction of a millisecond. */
+/** Entries compiled per slice: a fraction of a millisecond. */
 const SLICE = 250;
 
-/** The name of its outage. */
+/** The name of the outage. */
 const STREAM = 'stream';
 
 export interface ManagementServerDeps extends CompileDeps {
@@ -52,7 +52,7 @@ export function managementServerLoads(
           return;
         }
         logger.info(`connected to the management server at ${serverTarget}`);
-        outages.worked(STREAM);
+        outages.succeeded(STREAM);
       },
     },
   ).loads$;

@@ -18,7 +18,7 @@ export interface SecretKeysDeps {
 /** The keys of SECRET_KEYS_FILE, read again whenever the file changes. */
 export interface SecretKeys extends Actor {
   readonly tokens: TokenMaker;
-  /** Emits after each good change. One subscriber. */
+  /** Emits after each successful change. One subscriber. */
   readonly run$: Observable<unknown>;
 }
 

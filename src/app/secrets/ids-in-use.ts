@@ -3,10 +3,10 @@ import type { Secrets } from '../../core/rules/secrets';
 import { windowStart } from '../../core/units';
 import { keyAt, type SecretKey } from '../../platform/secret-keys/parse-secret-keys';
 
-/** The Unix second that chooses the key of a counter at a moment. */
+/** The Unix second that selects the key of a counter at a moment. */
 type KeySecond = (nowSeconds: number) => number;
 
-/** The ids of the keys under which the rules count at a moment, ascending; those of limits in requests are not known. */
+/** The ids of the keys under which the rules count at a moment, ascending; those of limits in requests are unknown. */
 export function createIdsInUse(): (
   rules: Rules | undefined,
   keys: readonly SecretKey[],
@@ -24,7 +24,7 @@ export function createIdsInUse(): (
   };
 }
 
-/** One for each kind of window among the limits below a key that is hashed under keys. */
+/** One for each kind of window among the limits below a keyed secret. */
 function keySecondsOf({ domains, secrets }: Rules): readonly KeySecond[] {
   const found = new Map<unknown, KeySecond>();
   if (secrets !== undefined)
@@ -55,8 +55,8 @@ function nodesOf({ byValue, wildcards, anyValue }: KeyRules): readonly RuleNode[
 
 function note(limit: RuleLimit | undefined, found: Map<unknown, KeySecond>): void {
   if (limit === undefined || limit.unlimited) return;
-  const { gate, windowAt, unit } = limit;
-  if (gate.keyEnd !== undefined) found.set('now', (now) => now);
+  const { limiter, windowAt, unit } = limit;
+  if (limiter.keyEnd !== undefined) found.set('now', (now) => now);
   else if (windowAt !== undefined) found.set(windowAt, (now) => windowAt(now).startSeconds);
   else found.set(unit, (now) => windowStart(unit, Math.floor(now)));
 }

@@ -5,7 +5,7 @@ import type { OperatorStore, StoreView } from '../store/store';
 import type { SecretKeys } from './create-secret-keys';
 import { watchSecretKeys, type WatchSecretKeysDeps } from './watch-secret-keys';
 
-/** The secret keys of a service, and whether they are those of other instances. */
+/** The secret keys of a service, and whether they equal those of other instances. */
 export interface KeyCheck extends Actor {
   /** Undefined: there are no keys. */
   readonly agree$: Observable<boolean> | undefined;

@@ -19,7 +19,7 @@ export interface WatchSecretKeysDeps {
   readonly keys: () => readonly SecretKey[];
   /** CACHE_KEY_PREFIX. */
   readonly keyPrefix: string;
-  /** Undefined: the store is not shared with other instances, or cannot tell. */
+  /** Undefined: the store is not shared with other instances, or cannot hold claims. */
   readonly claim: ((claim: Claim) => Promise<string>) | undefined;
   readonly connected$: Observable<boolean>;
   readonly rules: Pick<Snapshot<Rules | undefined>, 'current'>;
@@ -29,7 +29,7 @@ export interface WatchSecretKeysDeps {
 }
 
 const EVERY_MS = 60_000;
-/** Several looks: the entry outlives a failed one, and is gone soon after the last instance. */
+/** Covers several intervals: the entry outlives a failed one, and expires soon after the last instance. */
 const TTL_SECONDS = 600;
 /** Hexadecimal digits of eight bytes. */
 const SHOWN = 16;
@@ -37,8 +37,8 @@ const SHOWN = 16;
 const MISMATCH = 'ratelimit.service.secret_key_mismatch';
 
 /**
- * Compares the keys with those of the other instances, by a text that each key makes and the store holds; and says which keys
- * are in use. Other keys on one instance would double every limit unseen.
+ * Compares the keys with those of the other instances, by a text that each key makes and the store holds; and reports which keys
+ * are in use. Other keys on one instance would double every limit unnoticed.
  */
 export function watchSecretKeys(deps: WatchSecretKeysDeps) {
   const { keys, keyPrefix, claim, connected$, rules, clock, statistics, logger } = deps;
@@ -70,7 +70,7 @@ export function watchSecretKeys(deps: WatchSecretKeysDeps) {
     hasAgreed = true;
     if (!agrees.current) agrees.set(true);
   };
-  const look = async (ask: NonNullable<typeof claim>, signal: AbortSignal): Promise<undefined> => {
+  const check = async (ask: NonNullable<typeof claim>, signal: AbortSignal): Promise<undefined> => {
     try {
       const others: number[] = [];
       for (const key of keys()) {
@@ -92,7 +92,7 @@ export function watchSecretKeys(deps: WatchSecretKeysDeps) {
         if (due === false) return EMPTY;
         return fromTask<never>((signal) => {
           tellUse();
-          return claim === undefined ? Promise.resolve(undefined) : look(claim, signal);
+          return claim === undefined ? Promise.resolve(undefined) : check(claim, signal);
         });
       }),
       stopping.until(),

@@ -1,7 +1,7 @@
 import { settled, StoreError } from '../../core/errors';
-import { isBudgetGate } from '../../core/budgets/budget';
-import { hasOwnForm, unused } from '../../core/kinds/gate';
-import type { CounterState, Gate } from '../../core/kinds/kind';
+import { isBudgetLimiter } from '../../core/budgets/budget';
+import { isRecord, unused } from '../../core/kinds/limiter';
+import type { CounterState, Limiter } from '../../core/kinds/kind';
 import { tickAt } from '../../core/kinds/ticks';
 import type {
   Clock,
@@ -19,55 +19,57 @@ import { lazy } from './lazy';
 
 export function memoryReader(counters: Pick<MemoryCounters, 'read'>, clock: Clock): CounterReader {
   const read = ({ key, rule }: CounterPlace): CounterReading => {
-    const entry = counters.read(key, clock(), rule.gate);
+    const entry = counters.read(key, clock(), rule.limiter);
     const expiresInSeconds = entry && Math.max(0, Math.ceil(entry.ttlSeconds));
     const count = Number(entry?.value ?? 0);
-    const { gate } = rule;
-    // A budget has figures where there is no counter too.
-    const none = isBudgetGate(gate) ? unused(gate, tickAt(clock(), gate.tickMicros)) : undefined;
+    const { limiter } = rule;
+    // A missing counter of a budget has figures too.
+    const none = isBudgetLimiter(limiter)
+      ? unused(limiter, tickAt(clock(), limiter.tickMicros))
+      : undefined;
     const { state = none, firstEndMs } = entry ?? {};
     return { count, state, expiresInSeconds, firstEndMs, store: 'memory' };
   };
   return { read: (places) => Promise.resolve(places.map(read)) };
 }
 
-/** A counter that is not a plain number is read by itself. */
-async function readOwnForm(
-  counters: Pick<RedisCounters, 'ask'>,
+/** A record is read by itself. */
+async function readRecordOf(
+  counters: Pick<RedisCounters, 'send'>,
   key: string,
-  gate: Gate<CounterState>,
+  limiter: Limiter<CounterState>,
   { store }: CounterReading,
 ): Promise<CounterReading> {
-  const read = await settled(() => lazy.redis().readOwnForm(counters, key, gate));
+  const read = await settled(() => lazy.redis().readOwnForm(counters, key, limiter));
   return read instanceof StoreError ? unread(store, read) : { ...read, store };
 }
 
-export function redisReader(counters: Pick<RedisCounters, 'look' | 'ask'>): CounterReader {
+export function redisReader(counters: Pick<RedisCounters, 'peek' | 'send'>): CounterReader {
   return {
     async read(places) {
-      const looks = await counters.look([...new Set(places.map(({ key }) => key))]);
+      const readings = await counters.peek([...new Set(places.map(({ key }) => key))]);
       return Promise.all(
         places.map(async ({ key, rule }) => {
-          const look = looks.get(key) as CounterReading;
-          const { gate } = rule;
-          return hasOwnForm(gate) ? readOwnForm(counters, key, gate, look) : look;
+          const reading = readings.get(key) as CounterReading;
+          const { limiter } = rule;
+          return isRecord(limiter) ? readRecordOf(counters, key, limiter, reading) : reading;
         }),
       );
     },
   };
 }
 
-/** What is limited per second lies in a store of its own. */
+/** Per-second limits have a store of their own. */
 export function splitOpen(perSecond: ListOpen, others: ListOpen): ListOpen {
   return (place, most) => (isPerSecond(place) ? perSecond : others)(place, most);
 }
 
-export function memcachedReader(counters: Pick<MemcachedCounters, 'look'>): CounterReader {
-  return { read: (places) => Promise.all(places.map(({ key }) => counters.look(key))) };
+export function memcachedReader(counters: Pick<MemcachedCounters, 'peek'>): CounterReader {
+  return { read: (places) => Promise.all(places.map(({ key }) => counters.peek(key))) };
 }
 
-/** Asks two stores, each for its own of these; all answers in their order. */
-export async function askBoth<P extends Pick<CounterPlace, 'rule'>, A>(
+/** Asks two stores, each for its own counters; returns all answers in their order. */
+export async function callBoth<P extends Pick<CounterPlace, 'rule'>, A>(
   places: readonly P[],
   ask: (own: readonly P[], arePerSecond: boolean) => Promise<readonly A[]>,
 ): Promise<readonly A[]> {
@@ -82,10 +84,10 @@ export async function askBoth<P extends Pick<CounterPlace, 'rule'>, A>(
   return places.map((place) => (isPerSecond(place) ? ofSeconds : ofRest).next().value as A);
 }
 
-/** What is limited per second lies in a store of its own. */
+/** Per-second limits have a store of their own. */
 export function splitReader(perSecond: CounterReader, others: CounterReader): CounterReader {
   return {
     read: (places) =>
-      askBoth(places, (own, arePerSecond) => (arePerSecond ? perSecond : others).read(own)),
+      callBoth(places, (own, arePerSecond) => (arePerSecond ? perSecond : others).read(own)),
   };
 }

@@ -1,22 +1,22 @@
 import type { CounterWriter } from '../../core/ports';
 import { isPerSecond } from '../../counters/per-second-split';
 import type { PublishInvalidation } from '../../counters/with-over-limit-cache';
-import { askBoth } from './counter-readers';
+import { callBoth } from './counter-readers';
 
-/** What is limited per second lies in a store of its own. */
+/** Per-second limits have a store of their own. */
 export function splitWriter(perSecond: CounterWriter, others: CounterWriter): CounterWriter {
   const writerOf = (arePerSecond: boolean) => (arePerSecond ? perSecond : others);
   return {
     remove: (counters, options) =>
-      askBoth(counters, (own, arePerSecond) => writerOf(arePerSecond).remove(own, options)),
+      callBoth(counters, (own, arePerSecond) => writerOf(arePerSecond).remove(own, options)),
     set: (counters, used, nowSeconds, limit) =>
-      askBoth(counters, (own, arePerSecond) =>
+      callBoth(counters, (own, arePerSecond) =>
         writerOf(arePerSecond).set(own, used, nowSeconds, limit),
       ),
   };
 }
 
-/** Each store carries the messages about its own counters. */
+/** Each store publishes the messages about its own counters. */
 export function splitPublishing(
   perSecond: PublishInvalidation | undefined,
   others: PublishInvalidation | undefined,

@@ -8,7 +8,7 @@ import type { StoreSettings } from '../../settings/store';
 export const STORE = 'store';
 export const PER_SECOND_STORE = 'per-second store';
 
-/** The names of the stores that the settings ask for, as the health check has them, and one line for the start. */
+/** The names of the stores in the settings, as in the health check, and one line for the start. */
 export function describeStores({ store, perSecondStore, memstore }: Settings) {
   if (memstore !== undefined)
     return { names: [STORE], description: describeMemcached(memstore.nodes) };
@@ -33,7 +33,7 @@ export function describeSplit(others: string, perSecond: string): string {
   return `${others}, limits per second in ${perSecond}`;
 }
 
-/** Of each store what there is to say. */
+/** A value for each store, by name. */
 export function byName(
   all: readonly (readonly [name: string, text: string | undefined])[],
 ): ReadonlyMap<string, string> {

@@ -14,16 +14,16 @@ export interface GuardDeps {
 
 const LEVELS = { closed: 0, 'half-open': 1, open: 2 } as const;
 
-/** Shows the worst of them as the gauge `<prefix>.breaker_state`: 0 closed, 1 half-open, 2 open. */
+/** Exposes the worst state as the gauge `<prefix>.breaker_state`: 0 closed, 1 half-open, 2 open. */
 export function createBreakers(prefix: string, { monotonicMs, statistics, outages }: GuardDeps) {
   const breakers = new Map<string, CircuitBreaker>();
   const close = statistics.gauge(`${prefix}.breaker_state`, () =>
     Math.max(0, ...[...breakers.values()].map(({ state }) => LEVELS[state])),
   );
   return {
-    /** Whether one of them lets nothing through, or a probe alone. */
+    /** Whether one of them is open, or passes only a probe. */
     areOpen: () => [...breakers.values()].some(({ state }) => state !== 'closed'),
-    /** The breaker of a store or node of this name; the log tells what becomes of it. */
+    /** The breaker of the store or node with this name; the log reports its changes. */
     breakerOf(name: string) {
       const lines = {
         level: 'warn',
@@ -32,16 +32,16 @@ export function createBreakers(prefix: string, { monotonicMs, statistics, outage
       } as const;
       const onChange = (change: BreakerChange): void => {
         const outage = `breaker ${name}`;
-        if (change.kind === 'closed') outages.worked(outage);
+        if (change.kind === 'closed') outages.succeeded(outage);
         else outages.failed(outage, lines, { reason: change.reason });
       };
       const breaker = createCircuitBreaker({ monotonicMs, onChange });
       breakers.set(name, breaker);
       return breaker;
     },
-    /** There is nothing of this name any more. */
+    /** The name does not exist any more. */
     forget: (name: string) => breakers.delete(name),
-    /** Takes the gauge away. */
+    /** Unregisters the gauge. */
     close,
   };
 }
@@ -49,7 +49,7 @@ export function createBreakers(prefix: string, { monotonicMs, statistics, outage
 /** The breakers of one store: one, or one for each node of a cluster. */
 export type Breakers = ReturnType<typeof createBreakers>;
 
-/** Counters that take the gauge of their breakers along when they close. */
+/** Counters that also unregister the gauge of their breakers when they close. */
 export function closeWith<C extends Counters>(counters: C, breakers: Breakers): C {
   return {
     ...counters,

@@ -1,7 +1,7 @@
 import type * as MemcachedCounters from '../../counters/memcached/create-memcached-counters';
 import type * as RedisCounters from '../../counters/redis/create-redis-counters';
 
-/** The stores, of which most services use one. */
+/** The stores: most services use one of them. */
 export const lazy = {
   memcached: () =>
     require('../../counters/memcached/create-memcached-counters') as typeof MemcachedCounters,

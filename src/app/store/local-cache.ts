@@ -7,22 +7,22 @@ import { withOverLimitCache, type PublishInvalidation } from '../../counters/wit
 import type { Settings } from '../../settings/settings';
 import type { GuardDeps } from './guard-counters';
 
-/** What blocked keys take where there is no other local cache (budgets.md section 6). */
+/** Memory for blocked keys where there is no other local cache (budgets.md section 6). */
 const BLOCKED_BYTES = 1_048_576;
 
-/** What leased counters over their limit take there (docs/leases.md). */
+/** Memory for leased counters over their limit in that case (docs/leases.md). */
 const LEASED_BYTES = 1_048_576;
 
-/** The local cache of a store, which stands before its counters. */
+/** The local cache in front of a store's counters. */
 export interface LocalCache {
-  /** The messages of other instances; undefined: there is no cache. */
+  /** Called with the messages of other instances; undefined: there is no cache. */
   readonly onForget: OverLimitCache['forgetKeys'] | undefined;
-  /** From when on they have to be heard; undefined: from the start. */
+  /** When it starts to need messages; undefined: at once. */
   readonly isUsed$?: Observable<boolean>;
   readonly before: <S extends Cached>(store: S) => S;
 }
 
-/** What of a store a local cache changes. */
+/** The parts of a store that a local cache changes. */
 interface Cached {
   readonly counters: Counters;
   readonly publishInvalidation?: PublishInvalidation | undefined;
@@ -31,12 +31,12 @@ interface Cached {
   readonly listBlocked?: ListBlocked;
 }
 
-/** Keys that a block refuses, where no others are known to be over their limits; undefined: no rule with `block` was asked for. */
+/** Keys that a block refuses, where no others are known to be over their limits; undefined: no rule with `block` was used. */
 export type ListBlocked = (
   ...asked: Parameters<OverLimitCache['list']>
 ) => ReturnType<OverLimitCache['list']> | undefined;
 
-/** Of `LocalCacheSizeInBytes`; without it, of blocked keys alone, where resets can reach them. */
+/** A cache of `LocalCacheSizeInBytes`; without it, a cache of blocked keys only, where resets can reach it. */
 export function createLocalCache(
   settings: Settings,
   { statistics }: Pick<GuardDeps, 'statistics'>,
@@ -50,17 +50,17 @@ export function createLocalCache(
   );
   if (settings.store === undefined || !isHeard)
     return { onForget: undefined, before: (store) => store };
-  // Its gauges would be new to those who have no rule with `block`.
+  // Its gauges would be new to users without a rule with `block`.
   return ofBlocked(createOverLimitCache({}, { sizeBytes: BLOCKED_BYTES }));
 }
 
-/** Where there is no local cache, leased counters have this one. */
+/** Without a local cache, leased counters have this one. */
 export function createLeasedCache({ leases }: Settings): OverLimitCache {
   const leasedSeconds = knownSecondsOf(leases);
   return createOverLimitCache({}, { sizeBytes: LEASED_BYTES, leasedSeconds });
 }
 
-/** A leased counter is known to be over its limit for two lease times: until then, others give back what they do not need. */
+/** A leased counter is cached as over its limit for two lease times: until then, other instances return the hits that they do not need. */
 function knownSecondsOf({ timeMs }: Settings['leases']): number {
   return (2 * timeMs) / 1_000;
 }

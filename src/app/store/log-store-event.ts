@@ -12,21 +12,21 @@ interface Notice {
   readonly ends?: readonly string[];
 }
 
-/** An event that says no more than that outages are over. */
+/** An event that only ends outages. */
 interface Recovery {
   readonly ends: readonly string[];
 }
 
-/** An event of something that there is no more, with what it failed in. */
+/** An event of something that is removed, and its outages. */
 interface Parting {
   readonly parts: readonly string[];
-  /** Logged when there was something. */
+  /** Logged when there was an outage. */
   readonly text: ToText;
-  /** What is over with it and says nothing of how it went. */
+  /** Outages that end without a report. */
   readonly silently?: readonly string[];
 }
 
-/** An event of something that fails again and again. */
+/** An event of something that fails repeatedly. */
 interface Failing {
   readonly outage: string;
   readonly failing: ToText;
@@ -162,7 +162,7 @@ const MEMCACHED: Readonly<Record<MemcachedEvent['kind'], Notice | Recovery | Par
   },
 };
 
-/** Logs the events of a Redis store; `store` is its address, reasons hold no credential. */
+/** Logs the events of a Redis store; `store` is its address, reasons contain no credential. */
 export function logRedisEvent(logger: Logger, outages: OutageLog, event: RedisEvent): void {
   const { kind, ...about } = event;
   if (event.kind !== 'misplaced') {
@@ -170,7 +170,7 @@ export function logRedisEvent(logger: Logger, outages: OutageLog, event: RedisEv
     return;
   }
   const { store, reason, isUsed } = event;
-  // What is refused for it is unreachable, with the same reason.
+  // Otherwise it is unreachable, which is logged with the same reason.
   if (isUsed) logEvent(REDIS.misplaced, logger, outages, { store, reason });
 }
 
@@ -190,8 +190,8 @@ function logEvent(
   }: { readonly store: string; readonly reason?: string; readonly hits?: number },
 ): void {
   if ('parts' in entry) {
-    for (const part of entry.silently ?? []) outages.gone(`${part} ${store}`);
-    const ended = entry.parts.filter((part) => outages.gone(`${part} ${store}`));
+    for (const part of entry.silently ?? []) outages.removed(`${part} ${store}`);
+    const ended = entry.parts.filter((part) => outages.removed(`${part} ${store}`));
     if (ended.length > 0) logger.warn(entry.text(store), fields);
     return;
   }
@@ -202,6 +202,6 @@ function logEvent(
     outages.failed(`${outage} ${store}`, lines, fields, fields.hits);
     return;
   }
-  for (const outage of entry.ends ?? []) outages.worked(`${outage} ${store}`);
+  for (const outage of entry.ends ?? []) outages.succeeded(`${outage} ${store}`);
   if ('text' in entry) logger[entry.level](entry.text(store), fields);
 }

@@ -1,9 +1,9 @@
 import type { Settings } from '../../settings/settings';
 
-/** Counters in memory may take no more where nothing is set, however large the heap is. */
+/** Default bound of counters in memory, however large the heap is. */
 const DEFAULT_BYTES = 512 * 2 ** 20;
 
-/** The bounds of counters in memory of a process whose heap may grow to so many bytes. */
+/** The bounds of counters in memory for a process with this heap limit. */
 export function memoryBounds(
   { maxKeys, maxBytes }: Settings['memory'],
   heapLimitBytes: number,
@@ -11,7 +11,7 @@ export function memoryBounds(
   return { maxKeys, maxBytes: maxBytes ?? Math.min(DEFAULT_BYTES, halfOf(heapLimitBytes)) };
 }
 
-/** Says that V8 may end the process before the bound of its counters is reached; undefined: it does not. */
+/** A warning that V8 may end the process before the bound of its counters is reached; undefined: it cannot. */
 export function memoryWarning(
   { maxBytes = 0 }: Settings['memory'],
   heapLimitBytes: number,
@@ -21,7 +21,7 @@ export function memoryWarning(
   return `MEMORY_MAX_BYTES=${String(maxBytes)} is more than half of the heap limit, and the heap would be full first: expected at most ${String(most)}, or a larger --max-old-space-size in NODE_OPTIONS`;
 }
 
-/** The other half is for all else, and for what the garbage collector needs to get by. */
+/** The other half is for everything else, and for the garbage collector to work in. */
 function halfOf(heapLimitBytes: number): number {
   return Math.floor(heapLimitBytes / 2);
 }

@@ -9,26 +9,26 @@ import { withOverLimitCache, type PublishInvalidation } from '../../counters/wit
 import type { Settings } from '../../settings/settings';
 import { createLeasedCache } from './local-cache';
 
-/** Leases as an operator looks at them and ends them. */
+/** Leases as an operator reads and ends them. */
 export interface LeaseView {
   /** Undefined: no counter of this key is leased here. */
   readonly read: (place: LeasePlace) => LeaseReading | undefined;
-  /** These counters were reset or set. */
+  /** Ends the leases of counters that were reset or set. */
   readonly forget: (keys: readonly string[]) => void;
-  /** Knows which leased counters are over their limit; undefined: the local cache does. */
+  /** Cache of leased counters that are over their limit; undefined: the local cache has them. */
   readonly cache: OverLimitCache | undefined;
 }
 
 interface LeasableStore {
   readonly counters: Counters;
-  /** Undefined: it remembers no counters over their limit. */
+  /** Undefined: it caches no counters over their limit. */
   readonly localCache?: OverLimitCache | undefined;
   readonly publishInvalidation?: PublishInvalidation | undefined;
   /** Called once, when the first counter might be leased. */
   readonly onFirst: () => void;
 }
 
-/** Leases before a store that others share. They do nothing before a rule asks for one. */
+/** Leases in front of a store that others share. They have no effect until a rule is leased. */
 export function openLeases(
   { counters, localCache, publishInvalidation, onFirst }: LeasableStore,
   settings: Settings,
@@ -50,10 +50,10 @@ export function openLeases(
       wait: (milliseconds) => timer(milliseconds),
       onFirst,
     },
-    // Each worker counts as an instance: `storeFailure` of a worker says so.
+    // Each worker counts as an instance: `storeFailure` of a worker includes that.
     { ...leases, instances: storeFailure.replicas, sendsApart: backend === 'memstore' },
   );
-  /** Hears messages of other instances, and of this one. */
+  /** Called for messages of other instances, and of this one. */
   const end: OnForget = (keys, endsLeases) => {
     cache?.forgetKeys(keys);
     if (endsLeases) leased.forgetLeases(keys);

@@ -43,10 +43,10 @@ function report(outages: OutageLog, event: LimitsFromEvent): void {
     case 'read':
     case 'valid':
     case 'present':
-      outages.worked(names[event.kind]);
+      outages.succeeded(names[event.kind]);
       return;
     case 'forgotten':
-      for (const name of Object.values(names)) outages.gone(name);
+      for (const name of Object.values(names)) outages.removed(name);
       return;
     case 'lost':
       outages.failed(

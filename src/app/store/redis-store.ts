@@ -32,16 +32,16 @@ interface RedisStoreDeps extends RedisCountersDeps, GuardDeps {
 }
 
 interface RedisStoreNames {
-  /** In the timer of the store. */
+  /** Its name in the timer of the store. */
   readonly name: string;
-  /** Before all others of its own. */
+  /** The prefix of all its other statistics. */
   readonly prefix: string;
   readonly typeSetting: TypeSetting;
 }
 
 export type RedisStore = ReturnType<typeof openRedisStore>;
 
-/** A store in Redis with its breaker; a cluster has one for each node: the others are asked while one hangs. */
+/** A store in Redis with its breaker; a cluster has one for each node: the others are called while one hangs. */
 export function openRedisStore(
   store: StoreSettings,
   { name, prefix, typeSetting }: RedisStoreNames,

@@ -9,7 +9,7 @@ export interface RulesWithoutScriptsDeps {
   readonly statistics: Pick<Statistics, 'gauge'>;
 }
 
-/** Shows for each Redis the rules that need scripts while it takes none, as `<prefix>.rules_without_scripts`. */
+/** Exposes, for each Redis, the rules that need scripts while it refuses them, as `<prefix>.rules_without_scripts`. */
 export function showRulesWithoutScripts(
   stores: readonly ScriptStore[],
   { rules, statistics }: RulesWithoutScriptsDeps,
@@ -23,7 +23,7 @@ export function showRulesWithoutScripts(
 function countNeedingScripts(rules: Rules | undefined, counts: ScriptStore['counts']): number {
   let count = 0;
   for (const { limit } of rules?.places.keys() ?? []) {
-    if (limit?.gate.kind.looks !== true) continue;
+    if (limit?.limiter.kind.readsFirst !== true) continue;
     if (counts === 'all' || isPerSecond({ rule: limit }) === (counts === 'per-second')) count += 1;
   }
   return count;

@@ -8,7 +8,7 @@ import { splitPublishing, splitWriter } from './counter-writers';
 import { byName, describeSplit, PER_SECOND_STORE, STORE } from './describe-store';
 import type { RedisStore } from './redis-store';
 
-/** Two stores as one, which is connected while both are: each has counters that the other has not. */
+/** Two stores as one, which is connected while both are: each has counters that the other lacks. */
 export function splitStore(others: RedisStore, perSecond: RedisStore, logger: Logger) {
   const connections = new Map([
     [STORE, others.connected$],

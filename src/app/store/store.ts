@@ -31,25 +31,25 @@ import { openMemcachedStore } from './memcached-store';
 import { openRedisStore } from './redis-store';
 import { splitStore } from './split-store';
 
-/** A counter store as it is shown: where it is, and whether it is connected. */
+/** The state of a counter store for display: where it is, and whether it is connected. */
 export interface StoreView {
   readonly connected$: Observable<boolean>;
-  /** The same of each store that there is, by its name in the health check. */
+  /** Connections of each store, by its name in the health check. */
   readonly connections: StoreConnections;
-  /** Why the store cannot be reached, with the address; undefined while it can or nothing is known. */
+  /** Why the store cannot be reached, with the address; undefined while it can or the cause is unknown. */
   readonly whyAway: () => string | undefined;
-  /** What mends a store that is not of the kind that the settings name, by its name in the health check; undefined: none can be. */
+  /** How to mend a store that is not of the kind in the settings, by its name in the health check; undefined: not applicable. */
   readonly misplaced?: (() => ReadonlyMap<string, string>) | undefined;
-  /** One line for the start: where counters live. */
+  /** One line for the start: where counters are stored. */
   readonly description: string;
 }
 
-/** Counters as an operator looks at them and changes them. */
+/** Counters as an operator reads and changes them. */
 export interface OperatorStore {
-  /** Looks at counters past breakers and the local cache. */
+  /** Reads counters past breakers and the local cache. */
   readonly reader: CounterReader;
   readonly writer: CounterWriter;
-  /** Undefined: other instances cannot hear what their local caches must forget. */
+  /** Undefined: other instances cannot receive what their local caches must drop. */
   readonly publishInvalidation?: PublishInvalidation | undefined;
   /** Counters known to be over their limit; undefined: there is no local cache. */
   readonly localCache?: OverLimitCache | undefined;
@@ -64,24 +64,24 @@ export interface OperatorStore {
   readonly readFields?: ReadFields;
   /** Undefined: instances cannot compare texts in this store. */
   readonly claim?: ((claim: Claim) => Promise<string>) | undefined;
-  /** Writes versions, and returns those of all instances; undefined as well. */
+  /** Writes versions, and returns those of all instances; undefined for the same reason. */
   readonly noteVersions?: ((note: VersionNote) => Promise<readonly string[]>) | undefined;
 }
 
-/** A Redis as far as scripts go. */
+/** A Redis and its support of scripts. */
 export interface ScriptStore {
-  /** Of its statistics. */
+  /** The prefix of its statistics. */
   readonly prefix: string;
-  /** It takes no scripts now, although they are wanted. */
+  /** It refuses scripts now, although the settings ask for them. */
   readonly lacksScripts: () => boolean;
-  /** Of which rules it has the counters. */
+  /** The rules whose counters it has. */
   readonly counts: 'all' | 'per-second' | 'others';
 }
 
 /** A counter store, and whether it is connected. It ends with `counters.close()`. */
 export interface CounterStore extends StoreView, OperatorStore, Pick<Actor, 'run$'> {
   readonly counters: ReadyCounters;
-  /** The stores that give no answer though they are connected, by their names in the health check; undefined: there are none. */
+  /** Names of connected stores that do not answer, as in the health check; undefined: not applicable. */
   readonly hanging?: () => readonly string[];
   /** Undefined: it has no scripts. */
   readonly scriptStores?: readonly ScriptStore[];
@@ -109,7 +109,7 @@ const PER_SECOND = {
 } as const;
 
 /**
- * The store that the settings name, with a circuit breaker and the local cache before it. Its `run$` errors only when the
+ * The store that the settings name, with a circuit breaker and the local cache in front of it. Its `run$` errors only when the
  * store gave up for good (KVSTORE_STARTUP_MAX_ELAPSED_TIME).
  */
 export function chooseCounters(settings: Settings, deps: CounterStoreDeps): CounterStore {
@@ -120,7 +120,7 @@ export function chooseCounters(settings: Settings, deps: CounterStoreDeps): Coun
     forgetCached?.(keys);
     leased?.hear(keys, endsLeases);
   };
-  // A cache of any size hears messages from the start.
+  // A cache of any size receives messages from the start.
   const isAlwaysUsed = forgetCached !== undefined && isUsed$ === undefined;
   const forgetWhen$ = isAlwaysUsed ? undefined : merge(isUsed$ ?? EMPTY, leasing.changes$);
   const chosen = chooseStore(settings, { ...deps, outages, onForget, forgetWhen$ });
@@ -138,13 +138,13 @@ export function chooseCounters(settings: Settings, deps: CounterStoreDeps): Coun
     leasing.close();
     await counters.close().finally(outages.close);
   };
-  // The log first: nothing that happens to the store is missed.
+  // The log first: it must miss no event of the store.
   const run$ = merge(outages.run$, store.run$, leased?.run$ ?? EMPTY);
   const added = { publishInvalidation, leases: leased?.view, run$ };
   return { ...store, ...added, counters: { add: (batch) => counters.add(batch), close } };
 }
 
-/** Where there is no local cache of a size, others hear of blocked and of leased counters alone. */
+/** Without a local cache, only blocked and leased counters are published. */
 function publishingFor(
   { publishInvalidation, localCache }: PlainStore,
   publish: PublishInvalidation | undefined,
@@ -157,7 +157,7 @@ function publishingFor(
   };
 }
 
-/** A store before leases. */
+/** A store without leases. */
 interface PlainStore extends CounterStore {
   readonly counters: Counters;
 }
@@ -169,7 +169,7 @@ interface StoreDeps extends CounterStoreDeps {
   readonly forgetWhen$: Observable<boolean> | undefined;
 }
 
-/** Two of them when limits per second have their own. */
+/** Two of them when per-second limits have their own. */
 function chooseStore(settings: Settings, deps: StoreDeps): PlainStore {
   const { store, perSecondStore, memstore, memory } = settings;
   if (memstore !== undefined) return openMemcachedStore(memstore, deps);
@@ -185,7 +185,7 @@ function chooseStore(settings: Settings, deps: StoreDeps): PlainStore {
   return splitStore(others, perSecond, deps.logger);
 }
 
-/** Always there. */
+/** It needs no connection. */
 function memoryStore(memory: Settings['memory'], deps: StoreDeps): PlainStore {
   const counters = createMemoryCounters(deps, memoryBounds(memory, readHeapLimit()));
   return {

@@ -4,8 +4,8 @@ import { describeCode, errorCode, toReason } from '../../platform/errors';
 import type { ClientFile } from '../../settings/client-files';
 
 /**
- * Throws, naming every setting, when a file that secures a connection to a store or to the management server cannot be
- * used: waiting would not help. Files are read again for each connection, so what happens to them later is an outage.
+ * Throws, naming every setting, when a file that secures a connection to a store or to the management server cannot be used:
+ * waiting would not help. Files are read again for each connection, so a later failure is an outage.
  */
 export function checkClientFiles(files: readonly ClientFile[]): void {
   const problems = files.flatMap(({ setting, file, holds }) => {

@@ -4,8 +4,8 @@ import type { TlsPems } from '../../transport/grpc/options';
 import { toReason } from '../../platform/errors';
 
 /**
- * What the log says of a certificate. Throws, naming the setting, when a caller could not be served with these: no certificate,
- * half of one, a key of another. The message never holds a key.
+ * The certificate's description for the log. Throws, naming the setting, when a caller could not be served with these: no
+ * certificate, half of one, a key of another. The message never contains a key.
  */
 export function checkPems({ certificate, key, clientCa }: TlsPems) {
   const [leaf] = readCertificates('GRPC_SERVER_TLS_CERT', certificate);

@@ -16,7 +16,7 @@ export interface CertificatesDeps {
 /** The certificates of the gRPC port, read again whenever their files change. */
 export interface Certificates {
   readonly first: TlsPems;
-  /** Each good change. One subscriber; completes with `close`. */
+  /** Each successful change. One subscriber; completes with `close`. */
   readonly renewals$: Observable<TlsPems>;
   close(): void;
 }
@@ -26,7 +26,7 @@ const LOOK_EVERY_MS = 1_000;
 
 const LOADED = 'ratelimit.service.certificate_load_success';
 const REFUSED = 'ratelimit.service.certificate_load_error';
-/** Unix time in seconds, so that an alert can be raised before it. */
+/** Unix time in seconds, so that an alert can precede it. */
 const END = 'ratelimit.service.certificate_end_seconds';
 
 /** Throws when the files cannot be used at the start; later the last good ones stay in use. */

@@ -8,23 +8,23 @@ export interface RefusalLogDeps {
   readonly monotonicMs: () => number;
 }
 
-/** A client with a wrong certificate tries again and again: one warning stands for many. */
+/** A client with a wrong certificate retries endlessly: one warning covers many. */
 const WARN_EVERY_MS = 10_000;
 
-/** Counts every client that TLS refused, and warns of them now and then. */
+/** Counts every client that TLS refused, and warns about them from time to time. */
 export function createRefusalLog({ statistics, logger, monotonicMs }: RefusalLogDeps) {
   let silentUntilMs = -Infinity;
-  let untold = 0;
+  let unreported = 0;
   return ({ peer, reason }: ClientRefusal): void => {
     statistics.count('ratelimit_server.tls_handshake_error', 1);
     const now = monotonicMs();
     if (now < silentUntilMs) {
-      untold += 1;
+      unreported += 1;
       logger.debug('refused a gRPC client', { peer, reason });
       return;
     }
-    logger.warn('refused a gRPC client', { peer, reason, othersBefore: untold });
+    logger.warn('refused a gRPC client', { peer, reason, othersBefore: unreported });
     silentUntilMs = now + WARN_EVERY_MS;
-    untold = 0;
+    unreported = 0;
   };
 }

@@ -13,7 +13,7 @@ export async function readPems(files: GrpcTlsSettings): Promise<TlsPems> {
   return { certificate, key, clientCa };
 }
 
-/** The same at once, for the start. Throws. */
+/** Reads them synchronously, for the start. Throws. */
 export function readPemsNow({ certFile, keyFile, clientCaFile }: GrpcTlsSettings): TlsPems {
   return {
     certificate: readPemNow(certFile, 'GRPC_SERVER_TLS_CERT'),

@@ -9,10 +9,10 @@ import type { ServiceHealth } from '../observe/health';
 import type { CallAddresses } from '../process/open-ports';
 import type { OpenOutage, OutageFailure } from '../outage-log';
 
-/** Bytes that the connections of a worker hold: a gauge that the owner adds up with its own. */
+/** Bytes that the connections of a worker hold: a gauge that the owner adds to its own. */
 export const HELD_BYTES = 'held_bytes';
 
-/** What the owner says to a worker. All of it is plain data that crosses by structured clone. */
+/** Messages from the owner to a worker: plain data for structured clone. */
 export type ToWorker =
   /** The answer to `hello`. */
   | {
@@ -20,7 +20,7 @@ export type ToWorker =
       readonly components: readonly string[];
       readonly certificates: TlsPems | undefined;
     }
-  /** A time zone of a set of rules, before its parts: no two processes read other data. */
+  /** A time zone of a set of rules, before its parts: no two processes use other data. */
   | { readonly kind: 'zone'; readonly name: string; readonly zone: FoundZone }
   /** A part of a set of rules; `rules` follows the last. */
   | { readonly kind: 'rules-part'; readonly chunk: ParsedChunk }
@@ -33,19 +33,19 @@ export type ToWorker =
   | { readonly kind: 'no-rules'; readonly reason: string }
   | { readonly kind: 'health'; readonly status: ServiceHealth }
   | { readonly kind: 'certificates'; readonly pems: TlsPems }
-  /** Report what was counted now; `collected` follows. */
+  /** Report the current counts; `collected` follows. */
   | { readonly kind: 'collect'; readonly id: number }
-  /** Somebody looks at the dashboard: send `figures` each second, or no longer. */
+  /** Whether a dashboard is open: send `figures` each second, or stop. */
   | { readonly kind: 'watch'; readonly isOn: boolean }
   /** Take a profile; `profile` follows. Undefined: no caller waits for one any longer. */
   | { readonly kind: 'profile'; readonly id: number; readonly request: ProfileRequest | undefined }
-  /** Say how many gRPC connections are open; `connections` follows, unless the engine cannot ask single ones to leave. */
+  /** Report the number of open gRPC connections; `connections` follows, unless the engine cannot ask single ones to leave. */
   | { readonly kind: 'count-connections' }
-  /** Keep the oldest so many and take no more; undefined: take what comes. */
+  /** Keep the `most` oldest and accept no more; undefined: accept all. */
   | { readonly kind: 'keep-connections'; readonly most: number | undefined }
   | { readonly kind: 'drain'; readonly withinMs: number };
 
-/** What a worker says to the owner. */
+/** Messages from a worker to the owner. */
 export type FromWorker =
   | { readonly kind: 'hello' }
   /** Its ports are open. */
@@ -65,13 +65,13 @@ export type FromWorker =
   /** A line of its log that is too long for several processes to write into one pipe. */
   | { readonly kind: 'log'; readonly line: string };
 
-/** What the dashboard shows of a worker. */
+/** The dashboard's view of a worker. */
 export interface SeenByWorker {
   readonly figures: LiveFigures;
   readonly outages: readonly OpenOutage<OutageFailure>[];
 }
 
-/** A text: why there is no profile. */
+/** A string: why there is no profile. */
 export type ProfileResult = ProfileFile | string;
 
 export interface StoreState {
@@ -82,11 +82,11 @@ export interface StoreState {
   readonly misplaced: ReadonlyMap<string, string>;
 }
 
-/** How a worker knows its place; the owner sets these. */
+/** Identifies a worker; set by the owner. */
 export const WORKER_VARIABLE = 'WEIR_WORKER';
 export const WORKERS_VARIABLE = 'WEIR_WORKERS';
 
-/** Which worker this process is, of how many; undefined: it is none. */
+/** The index of this worker, and their number; undefined: this process is not a worker. */
 export interface WorkerPlace {
   readonly worker: number;
   readonly count: number;

@@ -1,5 +1,5 @@
 import type { StoreError } from '../errors';
-import type { Seen, State } from '../kinds/kind';
+import type { Reading, State } from '../kinds/kind';
 import type { CounterReply } from '../ports';
 
 /** A reply while it is being put together; every list runs parallel to the batch's increments. */
@@ -12,7 +12,7 @@ export interface ReplyDraft {
   knownOverLimit: boolean[] | undefined;
 }
 
-/** To a batch of nothing. */
+/** The reply to an empty batch. */
 export const EMPTY_REPLY: CounterReply = { after: [], held: undefined, failures: undefined };
 
 export function createReplyDraft(size: number, after: number[] = []): ReplyDraft {
@@ -20,7 +20,7 @@ export function createReplyDraft(size: number, after: number[] = []): ReplyDraft
   return { size, after, held, failures: undefined, states: undefined, knownOverLimit: undefined };
 }
 
-/** What a reply says of its increments from `start` to `end`. */
+/** The part of a reply that concerns the increments from `start` to `end`. */
 export function draftOf(reply: CounterReply, start: number, end: number): ReplyDraft {
   const draft = createReplyDraft(end - start);
   draft.held = reply.held?.slice(start, end);
@@ -28,10 +28,10 @@ export function draftOf(reply: CounterReply, start: number, end: number): ReplyD
   return draft;
 }
 
-/** Notes that an increment was held back and what was seen of its counter. */
-export function holdBackAt(draft: ReplyDraft, index: number, seen: Seen | undefined): void {
+/** Notes that an increment was held back, and the reading of its counter. */
+export function holdBackAt(draft: ReplyDraft, index: number, reading: Reading | undefined): void {
   (draft.held ??= falseFor(draft))[index] = true;
-  say(draft, index, seen);
+  setReading(draft, index, reading);
 }
 
 export function fail(draft: ReplyDraft, index: number, error: StoreError): void {
@@ -40,23 +40,23 @@ export function fail(draft: ReplyDraft, index: number, error: StoreError): void 
   draft.after[index] = 0;
 }
 
-/** Notes what is seen of the counter of an increment. */
-export function say(draft: ReplyDraft, index: number, seen: Seen | undefined): void {
-  draft.after[index] = typeof seen === 'number' ? seen : 0;
-  if (typeof seen !== 'object') return;
+/** Notes the reading of an increment's counter. */
+export function setReading(draft: ReplyDraft, index: number, reading: Reading | undefined): void {
+  draft.after[index] = typeof reading === 'number' ? reading : 0;
+  if (typeof reading !== 'object') return;
   draft.states ??= new Array<State | undefined>(draft.size).fill(undefined);
-  draft.states[index] = seen;
+  draft.states[index] = reading;
 }
 
-/** What a reply says of the counter of an increment. */
-export function seenAt(
+/** The reading of an increment's counter in a reply. */
+export function readingAt(
   { after, states }: Pick<CounterReply, 'after' | 'states'>,
   at: number,
-): Seen {
+): Reading {
   return states?.[at] ?? (after[at] as number);
 }
 
-/** Takes over what a reply says of its increment `at`, in place of what the draft said. */
+/** Replaces the draft's entry for an increment by entry `at` of a reply. */
 export function takeOver(draft: ReplyDraft, index: number, reply: CounterReply, at: number): void {
   forget(draft, index);
   const failure = reply.failures?.get(at);
@@ -64,7 +64,7 @@ export function takeOver(draft: ReplyDraft, index: number, reply: CounterReply, 
     fail(draft, index, failure);
     return;
   }
-  say(draft, index, seenAt(reply, at));
+  setReading(draft, index, readingAt(reply, at));
   draft.after[index] = reply.after[at] as number;
   if (reply.held?.[at] === true) (draft.held ??= falseFor(draft))[index] = true;
   if (reply.knownOverLimit?.[at] === true) (draft.knownOverLimit ??= falseFor(draft))[index] = true;
@@ -79,7 +79,7 @@ function falseFor({ size }: ReplyDraft): boolean[] {
   return new Array<boolean>(size).fill(false);
 }
 
-/** The finished reply, in which everything may have failed. */
+/** The finished reply, also where every increment failed. */
 export function finish({
   after,
   held,
@@ -92,12 +92,12 @@ export function finish({
   return knownOverLimit === undefined ? stated : { ...stated, knownOverLimit };
 }
 
-/** The finished reply; throws the first failure when nothing of the batch was applied. */
+/** The finished reply; throws the first failure when no increment was applied. */
 export function toReply(draft: ReplyDraft): CounterReply {
   return refuseIfNothing(finish(draft));
 }
 
-/** The reply, unless nothing of the batch was applied: then its first failure is thrown. */
+/** The reply, unless no increment was applied: then its first failure is thrown. */
 export function refuseIfNothing(reply: CounterReply): CounterReply {
   const { after, failures } = reply;
   if (failures !== undefined && failures.size >= after.length)

@@ -2,24 +2,24 @@ import { StoreError } from '../errors';
 import type { CounterBatch, CounterReply, Increment } from '../ports';
 import { fail, takeOver, type ReplyDraft } from './reply-draft';
 
-/** Some increments of a batch, in its order; runs keep what is theirs. */
+/** Some increments of a batch, in its order; runs stay together. */
 export interface SubBatch extends CounterBatch {
-  /** Where its increments stand in the whole. */
+  /** The index of each increment in the whole batch. */
   readonly places: readonly number[];
 }
 
-type Ask<T> = (increment: Increment, place: number) => T;
+type OfIncrement<T> = (increment: Increment, place: number) => T;
 
-/** The increments of which this is true. */
-export function pick(batch: CounterBatch, isWanted: Ask<boolean>): SubBatch {
+/** The increments that satisfy the predicate. */
+export function pick(batch: CounterBatch, isWanted: OfIncrement<boolean>): SubBatch {
   return deal(batch, () => true, isWanted).get(true) ?? startOf(batch);
 }
 
-/** All increments, or those of which something is true, by the part to which each belongs. */
+/** Groups the increments (all, or those that satisfy `isWanted`) by their part. */
 export function deal<P>(
   batch: CounterBatch,
-  partOf: Ask<P>,
-  isWanted?: Ask<boolean>,
+  partOf: OfIncrement<P>,
+  isWanted?: OfIncrement<boolean>,
 ): ReadonlyMap<P, SubBatch> {
   const { increments, groupEnds } = batch;
   const drafts = new Map<P, Draft>();
@@ -43,7 +43,7 @@ interface Draft extends SubBatch {
   readonly increments: Increment[];
   readonly places: number[];
   readonly groupEnds: number[] | undefined;
-  /** The run of the whole to which the last of them belongs. */
+  /** The run of the whole batch to which the last of them belongs. */
   run: number;
 }
 
@@ -57,7 +57,7 @@ function endRun(draft: Draft, run: number): void {
   draft.run = run;
 }
 
-/** Puts what became of increments, or why they failed, where these stand in the whole. */
+/** Writes the replies to increments, or their failures, at their indices in the whole batch. */
 export function scatter(
   draft: ReplyDraft,
   places: readonly number[],

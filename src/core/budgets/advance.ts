@@ -5,21 +5,21 @@ import type { Budget, BudgetEntry } from './budget';
 import { take } from './commit';
 import { entryState } from './states';
 
-/** A reservation whose lease is over. */
+/** A reservation whose lease has expired. */
 export interface Lapse {
   readonly hits: number;
   /** Milliseconds since 1970. */
   readonly endMs: number;
 }
 
-/** Two clocks: that of the store, and that of this process, by which windows begin and end. */
+/** Two clocks: the store's, and this process' own, which windows follow. */
 export interface Moment {
   /** Microseconds since 1970. */
   readonly micros: number;
   readonly nowSeconds: number;
 }
 
-/** No lease is over. */
+/** No lease has expired. */
 export const NO_LAPSES: readonly Lapse[] = [];
 
 /** A counter that was never used. */
@@ -35,15 +35,18 @@ export function unusedBudget(budget: Budget, moment: Moment): BudgetState {
   };
 }
 
-function unusedEntry({ gate, windowAt }: BudgetEntry, { micros, nowSeconds }: Moment): EntryState {
-  const tick = tickOf(micros, gate.tickMicros);
+function unusedEntry(
+  { limiter, windowAt }: BudgetEntry,
+  { micros, nowSeconds }: Moment,
+): EntryState {
+  const tick = tickOf(micros, limiter.tickMicros);
   const endSeconds = windowAt?.(nowSeconds).endSeconds ?? 0;
-  return entryState(gate.kind.ofHits(gate, 0, tick), endSeconds);
+  return entryState(limiter.kind.ofHits(limiter, 0, tick), endSeconds);
 }
 
 /**
- * A stored counter as it stands now, with what leases that are over charge: each at the moment of its end, in the window of that
- * moment; a window that is gone takes nothing (budgets.md section 4). Its entries are new ones: a store may write over its own.
+ * A stored counter as it stands now. Expired leases are charged, each at the moment of its expiry and in the window of that moment;
+ * a window that has ended takes nothing (budgets.md section 4). The entries are new: a store may overwrite its own.
  */
 export function advanceBudget(
   budget: Budget,
@@ -91,28 +94,33 @@ function advanceOwn(
   lapses: readonly Lapse[],
   { micros }: Moment,
 ): EntryState {
-  const { gate } = entry;
-  let tick = tickOf(atMicros, gate.tickMicros);
+  const { limiter } = entry;
+  let tick = tickOf(atMicros, limiter.tickMicros);
   let now: EntryState = state;
   for (const { hits, endMs } of lapses) {
-    const due = Math.max(tick, tickOf(endMs * 1_000, gate.tickMicros));
+    const due = Math.max(tick, tickOf(endMs * 1_000, limiter.tickMicros));
     now = take(entry, step(entry, now, due, due - tick), hits);
     tick = due;
   }
-  const nowTick = tickOf(micros, gate.tickMicros);
+  const nowTick = tickOf(micros, limiter.tickMicros);
   return step(entry, now, nowTick, nowTick - tick);
 }
 
-/** A counter of which nothing is in use stands as one that was never used. */
-function step({ gate }: BudgetEntry, state: EntryState, tick: number, ticks: number): EntryState {
-  const now = gate.kind.advance(gate, state, ticks);
+/** An idle counter is equivalent to an unused one. */
+function step(
+  { limiter }: BudgetEntry,
+  state: EntryState,
+  tick: number,
+  ticks: number,
+): EntryState {
+  const now = limiter.kind.advance(limiter, state, ticks);
   const isUnused = now.used === 0 && now.previous === 0;
-  return entryState(isUnused ? gate.kind.ofHits(gate, 0, tick) : now, 0);
+  return entryState(isUnused ? limiter.kind.ofHits(limiter, 0, tick) : now, 0);
 }
 
 /**
- * A stored window that ends later than this process' own stays: it never goes back. One that ends later than any window of the rule
- * was named by a clock that was wrong: it is that of now.
+ * A stored window that ends later than this process' own stays: a window never goes back. One that ends later than any window of
+ * the rule can was written by a wrong clock: the current window replaces it.
  */
 function advanceWindow(
   entry: BudgetEntry,
@@ -139,7 +147,7 @@ function isAstrayEnd(
   return endSeconds > Math.floor(nowSeconds) + longestSeconds + SPARE_SECONDS;
 }
 
-/** Whether a stored counter says something that only a wrong clock can have written; `advanceBudget` mends it. */
+/** Whether a stored counter can only have been written by a wrong clock; `advanceBudget` mends it. */
 export function isAstrayBudget(budget: Budget, stored: BudgetState, moment: Moment): boolean {
   const nowMs = Math.floor(moment.micros / 1_000);
   if (believedBlocks(budget, stored.blocks, nowMs) !== stored.blocks) return true;
@@ -157,11 +165,11 @@ function isAstrayEntry(
   atMicros: number,
   { micros, nowSeconds }: Moment,
 ): boolean {
-  const { gate, isSlots, windowAt } = entry;
+  const { limiter, isSlots, windowAt } = entry;
   if (isSlots) return false;
   if (windowAt !== undefined) return state.used > 0 && isAstrayEnd(entry, state, nowSeconds);
-  const ticks = tickOf(micros, gate.tickMicros) - tickOf(atMicros, gate.tickMicros);
-  return gate.kind.isAstray(gate, state, ticks);
+  const ticks = tickOf(micros, limiter.tickMicros) - tickOf(atMicros, limiter.tickMicros);
+  return limiter.kind.isAstray(limiter, state, ticks);
 }
 
 function tickOf(micros: number, tickMicros: number): number {

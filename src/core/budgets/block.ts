@@ -5,8 +5,8 @@ import { isBlockResting, type BlockTerms, type Budget } from './budget';
 export const NO_BLOCK: BlockState = { strikes: 0, spanEndMs: 0, untilMs: 0, tookMs: 0, quietMs: 0 };
 
 /**
- * Blocks as they can be: no block lasts for longer than `upToMs`, and no span for longer than `withinMs`. What is said beyond
- * that, and some seconds, a clock has written that was wrong. The same list where all can be.
+ * Clamps blocks to what is possible: a block lasts at most `upToMs`, a span at most `withinMs`. Whatever exceeds that by more than
+ * some seconds was written by a wrong clock. Returns the same list when nothing exceeds it.
  */
 export function believedBlocks(
   { blocks: terms }: Pick<Budget, 'blocks'>,
@@ -39,7 +39,7 @@ export function isBlocked({ untilMs }: BlockState, nowMs: number): boolean {
   return nowMs < untilMs;
 }
 
-/** Milliseconds for which blocks still refuse every hit. */
+/** Milliseconds for which the blocks still refuse every hit. */
 export function msOfBlocks(
   budget: Pick<Budget, 'blocks' | 'entries'>,
   { blocks, atMicros }: BudgetState,
@@ -51,11 +51,11 @@ export function msOfBlocks(
   }, 0);
 }
 
-/** After a refusal of a counter that is not blocked (budgets.md section 6); it begins a block where `untilMs` is later than now. */
+/** Counts a refusal of a counter that is not blocked (budgets.md section 6); a block begins where `untilMs` is later than now. */
 export function strike(terms: BlockTerms, state: BlockState, nowMs: number): BlockState {
   const isNewSpan = nowMs >= state.spanEndMs;
   const strikes = isNewSpan ? 1 : state.strikes + 1;
-  // So long without a refusal and a block, and the next block is the first again.
+  // After this time without a refusal or a block, the next block is the first again.
   const tookMs = nowMs - state.quietMs >= state.tookMs ? 0 : state.tookMs;
   if (strikes < terms.after) {
     const spanEndMs = isNewSpan ? nowMs + terms.withinMs : state.spanEndMs;
@@ -67,7 +67,7 @@ export function strike(terms: BlockTerms, state: BlockState, nowMs: number): Blo
   return { strikes: 0, spanEndMs: 0, untilMs, tookMs: lastsMs, quietMs: untilMs };
 }
 
-/** The millisecond from which it says the same as none: a refusal then begins anew. */
+/** The millisecond from which the state is equivalent to none: the next refusal starts anew. */
 export function blockEndMs({ spanEndMs, tookMs, quietMs }: BlockState): number {
   return Math.max(spanEndMs, tookMs === 0 ? 0 : quietMs + tookMs);
 }

@@ -1,99 +1,101 @@
-import type { Asked, BudgetState, Gate, Kind } from '../kinds/kind';
+import type { Operation, BudgetState, Limiter, Kind } from '../kinds/kind';
 import type { EntryState } from '../kinds/state';
 import { WINDOW_RANGE } from '../kinds/window';
 import { isRecalledWhole } from '../kinds/refusal';
 import { countAdmitted } from '../kinds/whole';
 import { advanceBudget, isAstrayBudget, NO_LAPSES, unusedBudget } from './advance';
 import { blockEndMs } from './block';
-import type { Budget, BudgetEntry, BudgetGate } from './budget';
-import { charge, commit } from './commit';
-import { askOf, blockAt, freeUnits, judge } from './judge';
+import type { Budget, BudgetEntry, BudgetLimiter } from './budget';
+import { chargeHits, commit } from './commit';
+import { chargeOf, blockAt, freeUnits, judge } from './judge';
 import { outcomeOfBudget, type BudgetOutcome } from './outcome';
 import { recordOf, stateOf } from './record';
 
 /**
- * Several limits, reservations and blocks under one key, as planning, stores, caches and answers ask any kind. It composes the
- * kinds of its limits and knows none of them; no rule names it, so that it has no place in the table.
+ * Several limits, reservations and blocks under one key, with the interface of a kind. It composes the kinds of its limits
+ * without knowing them; no rule names it, so it is not in the table.
  */
 export const budgetKind = {
   letter: 'b',
-  words: { name: 'budget', feature: 'rate_limits', ofGate: () => [] },
+  words: { name: 'budget', feature: 'rate_limits', ofLimiter: () => [] },
   serves: () => false,
   range: WINDOW_RANGE,
   hasBurst: false,
-  looks: true,
-  hasOwnForm: true,
+  readsFirst: true,
+  isRecord: true,
   lua: undefined,
-  ofHits(gate, hits, nowTick) {
-    const { budget, tickMicros } = gate as BudgetGate;
-    return charge(budget, unusedBudget(budget, momentOf(nowTick * tickMicros)), hits);
+  ofHits(limiter, hits, nowTick) {
+    const { budget, tickMicros } = limiter as BudgetLimiter;
+    return chargeHits(budget, unusedBudget(budget, momentOf(nowTick * tickMicros)), hits);
   },
-  advance(gate, state, ticks) {
-    const { budget, tickMicros } = gate as BudgetGate;
+  advance(limiter, state, ticks) {
+    const { budget, tickMicros } = limiter as BudgetLimiter;
     return advanceBudget(budget, state, NO_LAPSES, momentOf(state.atMicros + ticks * tickMicros));
   },
-  free: (gate, state) => freeHits(gate as BudgetGate, state),
-  take: (gate, state, hits) => charge((gate as BudgetGate).budget, state, hits),
-  ticksUntilReset: (gate, state) => ticksOfLife(gate as BudgetGate, state),
-  ticksUntilFree: (gate, state) => ticksOfLife(gate as BudgetGate, state),
-  hitsAsked: () => undefined,
-  isAnyRefused: (asked, state) => refuses(asked, state),
-  outcome(asked, state, hits, later, second) {
-    const { times } = asked;
-    if (isPart(asked, hits)) return outcomeOfPart(asked, state, { hits, later }, second);
+  free: (limiter, state) => freeHits(limiter as BudgetLimiter, state),
+  take: (limiter, state, hits) => chargeHits((limiter as BudgetLimiter).budget, state, hits),
+  ticksUntilReset: (limiter, state) => ticksOfLife(limiter as BudgetLimiter, state),
+  ticksUntilFree: (limiter, state) => ticksOfLife(limiter as BudgetLimiter, state),
+  hitsCharged: () => undefined,
+  isAnyRefused: (operation, state) => refuses(operation, state),
+  outcome(operation, state, hits, later, second) {
+    const { times } = operation;
+    if (isPart(operation, hits)) return outcomeOfPart(operation, state, { hits, later }, second);
     const number = hits > 0 ? times - later / hits : 1;
     return outcomeOfBudget(
-      budgetOf(asked),
-      beforeAsk(asked, state, number),
-      askOf(asked, state, hits),
+      budgetOf(operation),
+      beforeCharge(operation, state, number),
+      chargeOf(operation, state, hits),
       second,
     );
   },
-  heldOutcome(asked, state, hits, second): BudgetOutcome {
-    const looked = outcomeOfBudget(budgetOf(asked), state, { hits: 0, mode: 'ask' }, second);
-    const over = looked.isOver ? Math.max(hits, 0) : 0;
-    // What was found lapsed stays so until a call that is counted.
-    return { ...looked, over, lapsed: 0 };
+  heldOutcome(operation, state, hits, second): BudgetOutcome {
+    const read = outcomeOfBudget(budgetOf(operation), state, { hits: 0, mode: 'charge' }, second);
+    const over = read.isOver ? Math.max(hits, 0) : 0;
+    // Lapsed hits are reported by the next call that is counted.
+    return { ...read, over, lapsed: 0 };
   },
-  commit(asked, state) {
-    const after = afterAsks(asked, state);
+  commit(operation, state) {
+    const after = afterCharges(operation, state);
     return after === state ? undefined : after;
   },
   refuses,
   isRecalled,
-  refusal(asked, state, isHeld) {
-    if (isHeld || !isRecalled(asked)) return undefined;
-    const after = afterAsks(asked, state);
-    const isRefusing = hasBlocks(asked) ? isShut(budgetOf(asked), after) : refuses(asked, state);
+  refusal(operation, state, isHeld) {
+    if (isHeld || !isRecalled(operation)) return undefined;
+    const after = afterCharges(operation, state);
+    const isRefusing = hasBlocks(operation)
+      ? isShut(budgetOf(operation), after)
+      : refuses(operation, state);
     return isRefusing ? after : 'none';
   },
-  isTakenBack: ({ gate }, state) => freeHits(gate as Gate & BudgetGate, state) < 1,
-  isAstray(gate, state, ticks) {
-    const { budget, tickMicros } = gate as BudgetGate;
+  isTakenBack: ({ limiter }, state) => freeHits(limiter as Limiter & BudgetLimiter, state) < 1,
+  isAstray(limiter, state, ticks) {
+    const { budget, tickMicros } = limiter as BudgetLimiter;
     return isAstrayBudget(budget, state, momentOf(state.atMicros + ticks * tickMicros));
   },
-  ticksOfLife: (gate, state) => ticksOfLife(gate as BudgetGate, state),
-  encode: (gate, state) => recordOf((gate as BudgetGate).budget, state),
-  decode(gate, value, nowTick) {
-    const { budget, tickMicros } = gate as BudgetGate;
+  ticksOfLife: (limiter, state) => ticksOfLife(limiter as BudgetLimiter, state),
+  encode: (limiter, state) => recordOf((limiter as BudgetLimiter).budget, state),
+  decode(limiter, value, nowTick) {
+    const { budget, tickMicros } = limiter as BudgetLimiter;
     return stateOf(budget, value, momentOf(nowTick * tickMicros));
   },
 } as const satisfies Kind<BudgetState>;
 
-/** Whether these hits are a part of one ask, which is admitted or refused whole. */
-function isPart({ times, hits: all, reservation }: Asked, hits: number): boolean {
+/** Whether these hits are a part of one charge, which is admitted or refused whole. */
+function isPart({ times, hits: all, reservation }: Operation, hits: number): boolean {
   return times === 1 && reservation === undefined && hits > 0 && hits < Number(all);
 }
 
-/** What they get: the outcome of the whole, which counts once what it began. */
+/** The outcome for a part: the outcome of the whole; blocks that it began are counted once. */
 function outcomeOfPart(
-  asked: Asked,
+  operation: Operation,
   state: BudgetState,
   { hits, later }: { readonly hits: number; readonly later: number },
   second: number,
 ): BudgetOutcome {
-  const all = Number(asked.hits);
-  const whole = outcomeOfBudget(budgetOf(asked), state, { hits: all, mode: 'ask' }, second);
+  const all = Number(operation.hits);
+  const whole = outcomeOfBudget(budgetOf(operation), state, { hits: all, mode: 'charge' }, second);
   const { over, blockedHits, blocksBegun, lapsed } = whole;
   const isFirst = later + hits === all;
   return {
@@ -109,45 +111,51 @@ function momentOf(micros: number): { readonly micros: number; readonly nowSecond
   return { micros, nowSeconds: micros / 1_000_000 };
 }
 
-function budgetOf({ gate }: Asked): Budget {
-  return (gate as Gate & BudgetGate).budget;
+function budgetOf({ limiter }: Operation): Budget {
+  return (limiter as Limiter & BudgetLimiter).budget;
 }
 
-function refuses(asked: Asked, state: BudgetState): boolean {
-  const budget = budgetOf(asked);
-  const hits = Number(asked.hits);
-  if (asked.times > 1)
-    return countAdmitted(asked.gate, state, { hits, times: asked.times }) < asked.times;
-  const ask = askOf(asked, state, hits);
-  return judge(budget, ask.hits < 0 ? charge(budget, state, ask.hits) : state, ask).isOver;
+function refuses(operation: Operation, state: BudgetState): boolean {
+  const budget = budgetOf(operation);
+  const hits = Number(operation.hits);
+  if (operation.times > 1)
+    return (
+      countAdmitted(operation.limiter, state, { hits, times: operation.times }) < operation.times
+    );
+  const charge = chargeOf(operation, state, hits);
+  return judge(budget, charge.hits < 0 ? chargeHits(budget, state, charge.hits) : state, charge)
+    .isOver;
 }
 
-/** Whether asks of hits may be answered by what is known: of a rule with blocks only while one lasts. */
-function isRecalled(asked: Asked): boolean {
-  if (asked.reservation !== undefined || asked.hits <= 0) return false;
-  return hasBlocks(asked) || (budgetOf(asked).reserve === undefined && isRecalledWhole(asked));
+/** Whether a known state may answer these charges: for a rule that only blocks, a lasting block alone may. */
+function isRecalled(operation: Operation): boolean {
+  if (operation.reservation !== undefined || operation.hits <= 0) return false;
+  return (
+    hasBlocks(operation) ||
+    (budgetOf(operation).reserve === undefined && isRecalledWhole(operation))
+  );
 }
 
-function hasBlocks(asked: Asked): boolean {
-  return budgetOf(asked).blocks.length > 0;
+function hasBlocks(operation: Operation): boolean {
+  return budgetOf(operation).blocks.length > 0;
 }
 
-/** Hits that every limit admits; below 0 a debt, or a block. */
-function freeHits({ budget }: Pick<BudgetGate, 'budget'>, state: BudgetState): number {
+/** Hits that every limit admits; negative: a debt, or a block. */
+function freeHits({ budget }: Pick<BudgetLimiter, 'budget'>, state: BudgetState): number {
   if (isShut(budget, state)) return -1;
   let least = Infinity;
   for (let at = 0; at < budget.entries.length; at += 1) {
     const entry = budget.entries[at] as BudgetEntry;
     if (entry.isSlots || entry.isResting) continue;
-    least = Math.min(least, Math.floor(freeUnits(entry, state, at) / entry.gate.periodTicks));
+    least = Math.min(least, Math.floor(freeUnits(entry, state, at) / entry.limiter.periodTicks));
   }
   return least;
 }
 
-function afterAsks(asked: Asked, state: BudgetState): BudgetState {
-  return asked.times === 1
-    ? commit(budgetOf(asked), state, askOf(asked, state, Number(asked.hits)))
-    : beforeAsk(asked, state, asked.times + 1);
+function afterCharges(operation: Operation, state: BudgetState): BudgetState {
+  return operation.times === 1
+    ? commit(budgetOf(operation), state, chargeOf(operation, state, Number(operation.hits)))
+    : beforeCharge(operation, state, operation.times + 1);
 }
 
 /** A block refuses every hit. */
@@ -155,24 +163,24 @@ function isShut(budget: Budget, state: BudgetState): boolean {
   return !budget.isShadow && blockAt(budget, state) !== -1;
 }
 
-/** Where the counter stands before the ask with this number, from 1: those before it were admitted as long as they fit. */
-function beforeAsk(asked: Asked, state: BudgetState, number: number): BudgetState {
+/** The counter before the charge with this number, from 1: earlier ones were admitted as long as they fit. */
+function beforeCharge(operation: Operation, state: BudgetState, number: number): BudgetState {
   if (number === 1) return state;
-  const budget = budgetOf(asked);
-  const hits = Number(asked.hits);
+  const budget = budgetOf(operation);
+  const hits = Number(operation.hits);
   const admitted = Math.min(
     number - 1,
-    countAdmitted(asked.gate, state, { hits, times: asked.times }),
+    countAdmitted(operation.limiter, state, { hits, times: operation.times }),
   );
   const refused = number - 1 - admitted;
-  const charged = charge(budget, state, admitted * hits);
+  const charged = chargeHits(budget, state, admitted * hits);
   if (refused === 0) return charged;
-  const refusedAll = { hits: refused * hits, mode: 'ask' } as const;
-  // One ask of all refused hits is refused as they are.
+  const refusedAll = { hits: refused * hits, mode: 'charge' } as const;
+  // One charge with the sum of all refused hits is refused as they are.
   return commit(budget, charged, refusedAll);
 }
 
-function ticksOfLife({ budget, tickMicros }: BudgetGate, state: BudgetState): number {
+function ticksOfLife({ budget, tickMicros }: BudgetLimiter, state: BudgetState): number {
   let micros = 0;
   for (let at = 0; at < budget.entries.length; at += 1) {
     const entry = budget.entries[at] as BudgetEntry;
@@ -183,9 +191,9 @@ function ticksOfLife({ budget, tickMicros }: BudgetGate, state: BudgetState): nu
   return Math.ceil(micros / tickMicros);
 }
 
-function microsOfLife({ gate, windowAt }: BudgetEntry, state: BudgetState, at: number): number {
+function microsOfLife({ limiter, windowAt }: BudgetEntry, state: BudgetState, at: number): number {
   const one = state.entries[at] as EntryState;
   return windowAt === undefined
-    ? gate.kind.ticksOfLife(gate, one) * gate.tickMicros
+    ? limiter.kind.ticksOfLife(limiter, one) * limiter.tickMicros
     : one.endSeconds * 1_000_000 - state.atMicros;
 }

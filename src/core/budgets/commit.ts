@@ -9,30 +9,32 @@ import {
   type BudgetEntry,
 } from './budget';
 import { changedState, entryState } from './states';
-import { judge, type BudgetAsk, type Judgement } from './judge';
+import { judge, type BudgetCharge, type Judgement } from './judge';
 
-/** The counter after an ask; the same object where nothing changes. `was` and `lapsed` stay what the ask found. */
-export function commit(budget: Budget, state: BudgetState, ask: BudgetAsk): BudgetState {
-  return commitJudged(budget, state, ask, judge(budget, state, ask));
+/** The counter after a charge; the same object where nothing changes. `was` and `lapsed` keep their values from before it. */
+export function commit(budget: Budget, state: BudgetState, charge: BudgetCharge): BudgetState {
+  return commitJudged(budget, state, charge, judge(budget, state, charge));
 }
 
-/** The same of an ask that was judged. */
+/** As `commit`, for a charge that was judged. */
 export function commitJudged(
   budget: Budget,
   state: BudgetState,
-  ask: BudgetAsk,
+  charge: BudgetCharge,
   judgement: Judgement,
 ): BudgetState {
-  const { hits, mode } = ask;
+  const { hits, mode } = charge;
   if (mode === 'settle' || mode === 'cancel') return settle(budget, state, hits);
-  // A look asks for nothing, so that it does not count as refused.
-  if (hits < 0 || (hits === 0 && mode === 'ask')) return charge(budget, state, hits);
-  const after = judgement.isOver ? refuse(budget, state, ask, judgement) : state;
+  // A read adds no hits, so it never counts as refused.
+  if (hits < 0 || (hits === 0 && mode === 'charge')) return chargeHits(budget, state, hits);
+  const after = judgement.isOver ? refuse(budget, state, charge, judgement) : state;
   if (mode === 'reserve') return holds(budget, state, judgement) ? hold(after, hits) : after;
-  return judgement.isOver ? after : charge(budget, after, hits);
+  return judgement.isOver ? after : chargeHits(budget, after, hits);
 }
 
-/** Whether a reservation is opened: a rule that refuses nothing by itself holds what it refuses too, and a cancelled call settles. */
+/**
+ * Whether a reservation is opened: a rule that refuses nothing by itself reserves refused hits too, and a cancelled call settles.
+ */
 export function holds(budget: Budget, state: BudgetState, { isOver }: Judgement): boolean {
   return state.was < 0 && state.open < MAX_OPEN && (!isOver || budget.isForced);
 }
@@ -42,36 +44,36 @@ function hold(state: BudgetState, hits: number): BudgetState {
   return changedState(state, { held, open: state.open + 1 });
 }
 
-/** Ends the reservation of the ask, if it is open: what it held is free again, and so many hits are charged. */
+/** Closes the charge's reservation, if it is open: its hits are released, and `hits` are charged. */
 function settle(budget: Budget, state: BudgetState, hits: number): BudgetState {
   if (state.was < 0) return state;
   const held = Math.max(0, state.held - state.was);
-  return charge(budget, changedState(state, { held, open: state.open - 1 }), hits);
+  return chargeHits(budget, changedState(state, { held, open: state.open - 1 }), hits);
 }
 
-/** So many hits more for every limit; negative gives back. */
-export function charge(budget: Budget, state: BudgetState, hits: number): BudgetState {
+/** Charges `hits` to every limit; negative hits are refunded. */
+export function chargeHits(budget: Budget, state: BudgetState, hits: number): BudgetState {
   return hits === 0 ? state : takeAll(budget, state, hits, false);
 }
 
-export function take({ gate }: BudgetEntry, state: EntryState, hits: number): EntryState {
-  return entryState(gate.kind.take(gate, state, hits), state.endSeconds);
+export function take({ limiter }: BudgetEntry, state: EntryState, hits: number): EntryState {
+  return entryState(limiter.kind.take(limiter, state, hits), state.endSeconds);
 }
 
 /**
- * A refused ask is charged where a limit says so, and counts for the blocks; while one lasts nothing counts for them, and what it
- * refuses is not charged.
+ * A refused charge is charged where a limit asks for it, and counts for the blocks. While a block lasts, its refusals are neither
+ * charged nor counted.
  */
 function refuse(
   budget: Budget,
   state: BudgetState,
-  ask: BudgetAsk,
+  charge: BudgetCharge,
   judgement: Judgement,
 ): BudgetState {
   if (judgement.block !== -1 && !budget.isShadow) return state;
   const struck = judgement.block === -1 ? strikeAll(budget, state, judgement) : state;
-  if (ask.mode !== 'ask') return struck;
-  return takeAll(budget, struck, ask.hits, true);
+  if (charge.mode !== 'charge') return struck;
+  return takeAll(budget, struck, charge.hits, true);
 }
 
 function strikeAll(budget: Budget, state: BudgetState, judgement: Judgement): BudgetState {
@@ -91,7 +93,7 @@ function isStruck(entry: number, { refusing }: Judgement): boolean {
   return entry === -1 || refusing.includes(entry);
 }
 
-/** Once for each ask: loops, no closures. */
+/** Runs for each charge: loops, no closures. */
 function takeAll(
   { entries }: Budget,
   state: BudgetState,
@@ -102,7 +104,7 @@ function takeAll(
   for (let at = 0; at < entries.length; at += 1) {
     const entry = entries[at] as BudgetEntry;
     const one = state.entries[at] as EntryState;
-    const isTaken = !entry.isSlots && !entry.isResting && (!isDenied || entry.gate.chargeDenied);
+    const isTaken = !entry.isSlots && !entry.isResting && (!isDenied || entry.limiter.chargeDenied);
     taken[at] = isTaken ? take(entry, one, hits) : one;
   }
   const { atMicros, blocks, held, open, was, lapsed } = state;

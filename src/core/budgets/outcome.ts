@@ -3,55 +3,62 @@ import { secondsOfTicks } from '../kinds/ticks';
 import type { BudgetState } from '../kinds/state';
 import { msOfBlocks } from './block';
 import type { Budget, BudgetEntry } from './budget';
-import { charge, commitJudged } from './commit';
-import { entryAt, freeUnits, judge, refusesEntry, type BudgetAsk, type Judgement } from './judge';
+import { chargeHits, commitJudged } from './commit';
+import {
+  entryAt,
+  freeUnits,
+  judge,
+  refusesEntry,
+  type BudgetCharge,
+  type Judgement,
+} from './judge';
 
-/** What one limit of a budget says after an ask. */
+/** The answer of one limit of a budget. */
 export type EntryOutcome = Pick<Outcome, 'isOver' | 'remaining' | 'used' | 'resetSeconds'>;
 
-/** What one ask is answered: by the limit that is nearest, and what all of them say. */
+/** The answer to one charge: the figures of the nearest limit, and those of all limits. */
 export interface BudgetOutcome extends Outcome {
-  /** The limit whose figures these are. */
+  /** The index of the nearest limit, whose figures these are. */
   readonly entry: number;
   readonly entries: readonly EntryOutcome[];
-  /** Blocks that began with this ask. */
+  /** Number of blocks that this charge began. */
   readonly blocksBegun: number;
-  /** Hits that a block refused, or would in shadow mode. */
+  /** Hits that a block refused, or would if not in shadow mode. */
   readonly blockedHits: number;
-  /** Hits that are held by it from now on; -1: none is opened. */
+  /** Hits that it reserved; -1: it opened no reservation. */
   readonly reserved: number;
-  /** Hits that it charged in place of those that were held; -1: it ends nothing. */
+  /** Hits that it charged in place of reserved ones; -1: it closed no reservation. */
   readonly settled: number;
   readonly lapsed: number;
 }
 
-/** Free again at any moment: a reservation may be settled. */
+/** A slot may become free at any moment: a reservation may be settled. */
 const SOON_SECONDS = 1;
 
-/** The outcome of one ask that met the counter where it stood (budgets.md section 3); `second`: now, by this process. */
+/** The outcome of one charge, judged by the counter before it (budgets.md section 3); `second`: now, by this process. */
 export function outcomeOfBudget(
   budget: Budget,
   state: BudgetState,
-  ask: BudgetAsk,
+  charge: BudgetCharge,
   second: number,
 ): BudgetOutcome {
-  // Hits that are given back are over where that does not end the debt.
-  const met = ask.hits < 0 ? charge(budget, state, ask.hits) : state;
-  const judgement = judge(budget, met, ask);
-  const after = commitJudged(budget, state, ask, judgement);
+  // A refund is over where it does not end the debt.
+  const met = charge.hits < 0 ? chargeHits(budget, state, charge.hits) : state;
+  const judgement = judge(budget, met, charge);
+  const after = commitJudged(budget, state, charge, judgement);
   const { isOver } = judgement;
   const entries = budget.entries.map((entry, at) =>
-    outcomeOfEntry({ entry, at, after }, ask, judgement, second),
+    outcomeOfEntry({ entry, at, after }, charge, judgement, second),
   );
   const entry = isOver ? longestWait(budget, entries, judgement) : tightest(budget, entries);
-  const told = entries[entry] as EntryOutcome;
-  const hits = Math.max(ask.hits, 0);
-  const { resetSeconds: reset } = told;
+  const nearest = entries[entry] as EntryOutcome;
+  const hits = Math.max(charge.hits, 0);
+  const { resetSeconds: reset } = nearest;
   // Field by field, see states.ts.
   const outcome = {
     isOver,
-    remaining: isOver ? 0 : told.remaining,
-    used: told.used,
+    remaining: isOver ? 0 : nearest.remaining,
+    used: nearest.used,
     over: isOver ? hits : 0,
     resetSeconds: isOver ? Math.max(reset, secondsOfBlocks(budget, after), SOON_SECONDS) : reset,
     entry,
@@ -63,7 +70,7 @@ export function outcomeOfBudget(
     lapsed: state.lapsed,
   };
   return isShutBy(budget, judgement)
-    ? behindBlock(outcome, { budget, after, ask, second })
+    ? behindBlock(outcome, { budget, after, charge, second })
     : outcome;
 }
 
@@ -79,12 +86,12 @@ interface EntryPlace {
 
 function outcomeOfEntry(
   place: EntryPlace,
-  ask: BudgetAsk,
+  charge: BudgetCharge,
   { refusing }: Judgement,
   second: number,
 ): EntryOutcome {
   const { entry, at, after } = place;
-  const { size, periodTicks } = entry.gate;
+  const { size, periodTicks } = entry.limiter;
   if (entry.isResting) return { isOver: false, remaining: size, used: 0, resetSeconds: 0 };
   const remaining = Math.min(
     size,
@@ -92,32 +99,35 @@ function outcomeOfEntry(
   );
   const used = size - remaining;
   return refusing.includes(at)
-    ? { isOver: true, remaining: 0, used, resetSeconds: waitSeconds(place, ask, second) }
+    ? { isOver: true, remaining: 0, used, resetSeconds: waitSeconds(place, charge, second) }
     : { isOver: false, remaining, used, resetSeconds: resetSeconds(place, second) };
 }
 
 function resetSeconds({ entry, at, after }: EntryPlace, second: number): number {
-  const { gate, isSlots, windowAt } = entry;
+  const { limiter, isSlots, windowAt } = entry;
   if (isSlots) return 0;
   const state = entryAt(after, entry, at);
   if (windowAt !== undefined) return Math.max(0, state.endSeconds - second);
-  // What is held will be charged: until it is, nothing of it comes free.
-  const settled = gate.kind.take(gate, state, after.held);
-  return secondsOfTicks(gate.kind.ticksUntilReset(gate, settled), gate.tickMicros);
+  // Reserved hits will be charged: until then they do not become free.
+  const settled = limiter.kind.take(limiter, state, after.held);
+  return secondsOfTicks(limiter.kind.ticksUntilReset(limiter, settled), limiter.tickMicros);
 }
 
-/** Seconds until the ask would be admitted without others, at least 1; until nothing is in use when it never will be. */
-function waitSeconds(place: EntryPlace, ask: BudgetAsk, second: number): number {
+/**
+ * Seconds, at least 1, until the charge would be admitted without further charges; if it never would be, until the counter is idle.
+ */
+function waitSeconds(place: EntryPlace, charge: BudgetCharge, second: number): number {
   const { entry, at, after } = place;
-  const { gate, isSlots, windowAt } = entry;
-  const hits = Math.max(ask.hits, ask.mode === 'reserve' ? 1 : 0);
+  const { limiter, isSlots, windowAt } = entry;
+  const hits = Math.max(charge.hits, charge.mode === 'reserve' ? 1 : 0);
   const state = entryAt(after, entry, at);
-  const fitsUnheld = hits <= gate.size && gate.kind.free(gate, state) >= hits * gate.periodTicks;
+  const fitsUnheld =
+    hits <= limiter.size && limiter.kind.free(limiter, state) >= hits * limiter.periodTicks;
   if (isSlots || fitsUnheld) return SOON_SECONDS;
-  if (windowAt !== undefined || hits > gate.size)
+  if (windowAt !== undefined || hits > limiter.size)
     return Math.max(SOON_SECONDS, resetSeconds(place, second));
-  const ticks = gate.kind.ticksUntilFree(gate, state, hits);
-  return Math.max(SOON_SECONDS, secondsOfTicks(ticks, gate.tickMicros));
+  const ticks = limiter.kind.ticksUntilFree(limiter, state, hits);
+  return Math.max(SOON_SECONDS, secondsOfTicks(ticks, limiter.tickMicros));
 }
 
 function countBegun(before: BudgetState, after: BudgetState): number {
@@ -133,25 +143,28 @@ function secondsOfBlocks(budget: Budget, state: BudgetState): number {
 interface Shut {
   readonly budget: Budget;
   readonly after: BudgetState;
-  readonly ask: BudgetAsk;
+  readonly charge: BudgetCharge;
   readonly second: number;
 }
 
-/** A block refuses for its rest, or for as long as a limit would refuse without it, if that is longer. */
-function behindBlock(outcome: BudgetOutcome, { budget, after, ask, second }: Shut): BudgetOutcome {
-  const one = { ...ask, hits: Math.max(ask.hits, 1) };
-  let told = { entry: firstAwake(budget), resetSeconds: 0 };
+/** A block refuses until it ends, or until the limits would admit, if that is later. */
+function behindBlock(
+  outcome: BudgetOutcome,
+  { budget, after, charge, second }: Shut,
+): BudgetOutcome {
+  const one = { ...charge, hits: Math.max(charge.hits, 1) };
+  let longest = { entry: firstAwake(budget), resetSeconds: 0 };
   for (const [at, entry] of budget.entries.entries()) {
     if (!refusesEntry(entry, after, at, one)) continue;
     const resetSeconds = waitSeconds({ entry, at, after }, one, second);
-    if (resetSeconds > told.resetSeconds) told = { entry: at, resetSeconds };
+    if (resetSeconds > longest.resetSeconds) longest = { entry: at, resetSeconds };
   }
-  const { used } = outcome.entries[told.entry] as EntryOutcome;
-  const resetSeconds = Math.max(told.resetSeconds, secondsOfBlocks(budget, after), SOON_SECONDS);
-  return { ...outcome, entry: told.entry, used, resetSeconds };
+  const { used } = outcome.entries[longest.entry] as EntryOutcome;
+  const resetSeconds = Math.max(longest.resetSeconds, secondsOfBlocks(budget, after), SOON_SECONDS);
+  return { ...outcome, entry: longest.entry, used, resetSeconds };
 }
 
-/** Of those that refuse the one that does for longest; the first, where a block does or too many are open. */
+/** The refusing entry with the longest wait; the first entry, where a block refuses or too many reservations are open. */
 function longestWait(
   budget: Budget,
   entries: readonly EntryOutcome[],
@@ -173,7 +186,7 @@ function waitAt(entries: readonly EntryOutcome[], at: number): number {
   return (entries[at] as EntryOutcome).resetSeconds;
 }
 
-/** The limit with the smallest share left, of equals that of the shorter period. */
+/** The limit with the smallest share left; on a tie the one with the shorter period. */
 function tightest(budget: Budget, entries: readonly EntryOutcome[]): number {
   let chosen = firstAwake(budget);
   for (let at = chosen + 1; at < entries.length; at += 1)
@@ -195,7 +208,7 @@ function isTighter(
 }
 
 function shareAt({ entries }: Budget, outcomes: readonly EntryOutcome[], at: number): number {
-  const { size } = (entries[at] as BudgetEntry).gate;
+  const { size } = (entries[at] as BudgetEntry).limiter;
   return size === 0 ? 0 : (outcomes[at] as EntryOutcome).remaining / size;
 }
 

@@ -6,9 +6,9 @@ import { entryState } from './states';
 import type { BlockTerms, Budget, BudgetEntry } from './budget';
 
 /*
- * The record of a counter (budgets.md section 8): `<id> <figures>;` for each limit, and `b:<id> <figures>;` for each block that
- * says something. A part is found by its name, so that a changed limit keeps what was used. Redis keeps it packed (see `SAVE_LUA`),
- * a log in parts of eight figures (`l60`, `l60+1`), and says it as this text to operators.
+ * The record of a counter (budgets.md section 8): `<id> <figures>;` for each limit, and `b:<id> <figures>;` for each block with a
+ * state. Parts are found by name, so that a changed limit keeps its usage. Redis stores it packed (see `SAVE_LUA`), a log in parts
+ * of eight figures (`l60`, `l60+1`), and shows operators this text.
  */
 
 /** The record of a counter as it stands. */
@@ -25,24 +25,24 @@ export function blockName({ entries }: Pick<Budget, 'entries'>, { entry }: Block
   return entry === -1 ? 'b' : `b:${(entries[entry] as BudgetEntry).id}`;
 }
 
-/** What 1.0.0-rc.1 called it, by the place of its limit: `b0`. */
+/** The name in 1.0.0-rc.1, by the index of its limit: `b0`. */
 export function oldBlockName({ entry }: BlockTerms): string {
   return entry === -1 ? 'b' : `b${String(entry)}`;
 }
 
-/** The part of the limit at this place, with its name. */
+/** The part of the limit at this index, with its name. */
 export function partAt(
   { entries }: Pick<Budget, 'entries'>,
   state: BudgetState,
   at: number,
 ): string {
-  const { id, gate, isSlots, windowAt } = entries[at] as BudgetEntry;
+  const { id, limiter, isSlots, windowAt } = entries[at] as BudgetEntry;
   const one = state.entries[at] as EntryState;
   const { atMicros } = state;
   if (isSlots) return '';
   if (windowAt !== undefined) return `${id} ${String(one.used)} ${String(one.endSeconds)};`;
-  const figures = gate.kind.encode(gate, one, Math.floor(atMicros / gate.tickMicros));
-  // A log without hits is there all the same: no other part stands for it.
+  const figures = limiter.kind.encode(limiter, one, Math.floor(atMicros / limiter.tickMicros));
+  // An empty log is written too: no other part represents it.
   return `${id} ${figures === '' ? '0' : figures};`;
 }
 
@@ -54,7 +54,7 @@ function blockPart(
   return `${name} ${[strikes, spanEndMs, untilMs, tookMs, quietMs].join(' ')};`;
 }
 
-/** The state that a record says, at a moment; undefined: it was not written by this kind. */
+/** The state in a record at a moment; undefined: another kind wrote it. */
 export function stateOf(budget: Budget, record: string, moment: Moment): BudgetState | undefined {
   const parts = partsOf(record);
   if (parts === undefined) return undefined;
@@ -94,13 +94,13 @@ function joined(before: string | undefined, figures: readonly string[]): string 
 }
 
 function entryOf(
-  { gate, windowAt }: BudgetEntry,
+  { limiter, windowAt }: BudgetEntry,
   text: string,
   { micros }: Moment,
 ): EntryState | undefined {
   if (windowAt === undefined) {
-    if (text === '') return entryState(gate.kind.ofHits(gate, 0, 0), 0);
-    const state = gate.kind.decode(gate, text, Math.floor(micros / gate.tickMicros));
+    if (text === '') return entryState(limiter.kind.ofHits(limiter, 0, 0), 0);
+    const state = limiter.kind.decode(limiter, text, Math.floor(micros / limiter.tickMicros));
     return state && entryState(state, 0);
   }
   const [used, endSeconds, ...more] = text.split(' ').map(Number);
@@ -108,17 +108,17 @@ function entryOf(
   return { used, previous: 0, elapsed: 0, endSeconds };
 }
 
-/** A limit whose part another kind has written, which counted it before. */
+/** The state of a limit whose counter was written by another kind. */
 function inherited(
-  { gate, id, windowAt }: BudgetEntry,
+  { limiter, id, windowAt }: BudgetEntry,
   parts: ReadonlyMap<string, string>,
   { micros }: Moment,
 ): EntryState | undefined {
-  const { heirOf, letter }: Kind<CounterState> = gate.kind;
+  const { heirOf, letter }: Kind<CounterState> = limiter.kind;
   if (heirOf === undefined || windowAt !== undefined) return undefined;
   const text = parts.get(heirOf.letter + id.slice(letter.length));
   if (text === undefined) return undefined;
-  const state = heirOf.decode(gate, text, Math.floor(micros / gate.tickMicros));
+  const state = heirOf.decode(limiter, text, Math.floor(micros / limiter.tickMicros));
   return state && entryState(state, 0);
 }
 

@@ -3,25 +3,25 @@ import { advanceBudget, unusedBudget, type Lapse, type Moment } from './advance'
 import type { Budget } from './budget';
 import { stateOf } from './record';
 
-/** A counter as a store keeps it, and which of its leases have ended since it was written. */
+/** A counter as a store keeps it, and its leases that have expired since it was written. */
 export interface Kept {
-  /** Undefined: there is none. */
+  /** Undefined: there is no record. */
   readonly record: string | undefined;
-  /** As the last call left them. */
+  /** Reserved hits after the last call. */
   readonly held?: number;
   readonly open?: number;
-  /** In the order of their ends. */
+  /** In the order of their expiry. */
   readonly lapses: readonly Lapse[];
 }
 
-/** Where the next call would find it; undefined: its record was not written by this kind. */
+/** The counter as the next call would read it; undefined: another kind wrote its record. */
 export function standingOf(
   budget: Budget,
   { record, held = 0, open = 0, lapses }: Kept,
   moment: Moment,
 ): BudgetState | undefined {
   const [first] = lapses;
-  // No further than to the first end: what that charges drains from then on.
+  // Advance only to the first expiry: what that charges drains from then on.
   const then = first === undefined ? moment : { ...moment, micros: first.endMs * 1_000 };
   const kept = record === undefined ? unusedBudget(budget, then) : stateOf(budget, record, then);
   return kept && advanceBudget(budget, { ...kept, held, open }, lapses, moment);

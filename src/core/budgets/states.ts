@@ -1,11 +1,11 @@
 import type { BudgetState, CounterState, EntryState } from '../kinds/state';
 
 /*
- * States are made field by field: V8 gives a copy by `...` that has another field, or a number of another kind, a shape of its
- * own, some 200 bytes that last as long as the counter.
+ * States are made field by field: V8 gives a spread copy with another field, or a number of another representation, a shape of its
+ * own: some 200 bytes that live as long as the counter.
  */
 
-/** Where one limit stands. */
+/** The state of one limit. */
 export function entryState(
   { used, previous, elapsed, ages }: CounterState,
   endSeconds: number,

@@ -5,9 +5,12 @@ import type { Budget, BudgetEntry } from './budget';
 import { blockName } from './record';
 import { changedState, entryState } from './states';
 
-/** A limit or a block of another rule that counted under the key before, or counts there elsewhere: it is kept until it ends. */
+/**
+ * State of a limit or a block that the current rule does not have, but another rule with the same key does or did: kept until it
+ * expires.
+ */
 export interface Stray {
-  /** As a record calls it. */
+  /** Its name in a record. */
   readonly name: string;
   readonly state: EntryState | BlockState;
   /** By the clock of the store, in microseconds since 1970. */
@@ -15,19 +18,19 @@ export interface Stray {
   readonly endMs: number;
 }
 
-/** A counter as it is kept, with the limits that count in it. */
+/** A counter as it is stored, with the limits that count in it. */
 export interface StoredBudget {
   readonly budget: Budget;
   readonly state: BudgetState;
   readonly strays: readonly Stray[];
 }
 
-/** No more are kept: those that end last. */
+/** At most this many strays are kept: those that end last. */
 const MAX_STRAYS = 16;
 
 /**
- * A counter that was kept under other limits: those that are still there keep what was used, found by their ids and their blocks
- * by whose refusals they count; new ones start empty, others become strays (budgets.md section 8).
+ * A counter that was stored under other limits: limits that still exist keep their usage (found by id, blocks by whose refusals
+ * they count), new ones start empty, all others become strays (budgets.md section 8).
  */
 export function underBudget(budget: Budget, kept: StoredBudget, moment: Moment): BudgetState {
   if (hasSameForm(kept.budget, budget)) return kept.state;
@@ -47,7 +50,7 @@ export function underBudget(budget: Budget, kept: StoredBudget, moment: Moment):
   return changedState(state, { entries, blocks });
 }
 
-/** What another rule than this one counts there, and that is in use. */
+/** State in use that belongs to other rules than this one. */
 export function straysUnder(budget: Budget, kept: StoredBudget, nowMs: number): readonly Stray[] {
   if (hasSameForm(kept.budget, budget)) return kept.strays;
   const names = new Set([
@@ -58,7 +61,7 @@ export function straysUnder(budget: Budget, kept: StoredBudget, nowMs: number): 
   return strays.sort((a, b) => b.endMs - a.endMs).slice(0, MAX_STRAYS);
 }
 
-/** Whether the states of two rules have the same parts in the same order, as those of one rule have whatever of its limits hold. */
+/** Whether the states of two budgets have the same parts in the same order. Those of one rule do, whichever of its limits apply. */
 function hasSameForm(one: Budget, other: Budget): boolean {
   if (one === other) return true;
   return (
@@ -82,21 +85,21 @@ function partsOf({ budget, state, strays }: StoredBudget): readonly Stray[] {
   return [...strays, ...entries, ...blocks];
 }
 
-function endMsOf({ gate, isSlots, windowAt }: BudgetEntry, state: EntryState, atMicros: number) {
+function endMsOf({ limiter, isSlots, windowAt }: BudgetEntry, state: EntryState, atMicros: number) {
   if (isSlots || (state.used === 0 && state.previous === 0)) return 0;
   if (windowAt !== undefined) return state.endSeconds * 1_000;
-  return (atMicros + gate.kind.ticksOfLife(gate, state) * gate.tickMicros) / 1_000;
+  return (atMicros + limiter.kind.ticksOfLife(limiter, state) * limiter.tickMicros) / 1_000;
 }
 
-/** Where a limit stood at a moment that stood so at another. */
+/** The state of a limit, moved from one moment to another. */
 function entryThen(
-  { gate, isSlots, windowAt }: BudgetEntry,
+  { limiter, isSlots, windowAt }: BudgetEntry,
   part: Stray,
   atMicros: number,
 ): EntryState {
   const state = part.state as EntryState;
   if (isSlots || windowAt !== undefined || part.atMicros === atMicros) return state;
-  const tickOf = (micros: number): number => Math.floor(micros / gate.tickMicros);
+  const tickOf = (micros: number): number => Math.floor(micros / limiter.tickMicros);
   const ticks = tickOf(atMicros) - tickOf(part.atMicros);
-  return entryState(gate.kind.advance(gate, state, ticks), state.endSeconds);
+  return entryState(limiter.kind.advance(limiter, state, ticks), state.endSeconds);
 }

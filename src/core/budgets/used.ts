@@ -5,7 +5,7 @@ import { take } from './commit';
 import { freeUnits } from './judge';
 import { changedState } from './states';
 
-/** A counter as it stands, with one of its limits at so many hits; the others, its blocks and what is held stay. */
+/** The counter with one limit set to `hits`; its other limits, its blocks and its reservations stay. */
 export function withUsed(
   budget: Budget,
   state: BudgetState,
@@ -25,13 +25,13 @@ interface LimitInUse {
 }
 
 /**
- * Hits in use, held ones included, under the limit on hits of which the smallest share is left; beyond the limit in a debt. Of a
- * rule with slots alone those that are taken.
+ * Hits in use, reserved ones included, under the hit limit with the smallest share left; in a debt above the limit. For a rule that
+ * has only slots: the slots taken.
  */
 export function usedOfNearest({ entries }: Budget, state: BudgetState): number {
   const uses = entries.flatMap((entry, at) => {
     if (entry.isResting) return [];
-    const { size, periodTicks } = entry.gate;
+    const { size, periodTicks } = entry.limiter;
     const free = Math.floor(freeUnits(entry, state, at) / periodTicks);
     return [{ isSlots: entry.isSlots, used: size - free, share: free / Math.max(size, 1) }];
   });

@@ -2,34 +2,34 @@ import type { DescriptorHit, Unmet } from '../planning/plan';
 import type { StoreError } from '../errors';
 import { NO_FIGURES, type BudgetLine, type DescriptorStats } from './figures';
 
-/** What statistics count of one batch, as plain numbers. */
+/** What statistics count per batch, as plain numbers. */
 export interface BatchStats {
-  /** One line for each descriptor that a limit applied to. */
+  /** One line for each descriptor with a limit. */
   readonly rules: readonly DescriptorStats[];
-  /** What rules with budgets count besides; undefined: nothing. */
+  /** Additional counts of rules with budgets; undefined: none. */
   readonly budgets?: readonly BudgetLine[] | undefined;
   readonly unmet: Unmet;
-  /** Requests that made no sense, or came before any rules. */
+  /** Requests that were invalid, or came before the first rules. */
   readonly serviceErrors: number;
-  /** Requests that the counter store failed, also those that were answered all the same. */
+  /** Requests whose counting failed in the store, also those that were answered all the same. */
   readonly storeErrors: number;
-  /** Of these: those that it did not answer in time. */
+  /** Timeouts among `storeErrors`. */
   readonly storeTimeouts: number;
-  /** Of these: those that it was not asked for, because the circuit breaker was open. */
+  /** Those among `storeErrors` that the open circuit breaker refused without a call. */
   readonly breakerOpen: number;
-  /** Of these: those that were answered all the same, as `on_store_error` says. */
+  /** Those among `storeErrors` that `on_store_error` answered. */
   readonly answeredLocally: number;
-  /** Why the store counted nothing for a request that failed; undefined when none failed for want of it. */
+  /** Why the store failed; undefined when no request failed for that reason. */
   readonly outage?: string | undefined;
   /** Requests whose overall code SHADOW_MODE turned to OK. */
   readonly globalShadowMode: number;
   readonly requests: number;
-  /** Decisions whose caller went away before them; a request that failed is counted by its failure alone. */
+  /** Requests whose caller left before the decision; a failed request is counted as a failure only. */
   readonly abandoned: number;
 }
 
 /** Gathers the statistics of a batch while its answers are made. */
-export class BatchStatsSheet implements BatchStats {
+export class BatchStatsBuilder implements BatchStats {
   readonly rules: DescriptorStats[] = [];
   budgets: BudgetLine[] | undefined;
   readonly unmet: Unmet;
@@ -48,12 +48,12 @@ export class BatchStatsSheet implements BatchStats {
     this.requests = requests;
   }
 
-  /** A request that failed for another reason than the store. */
+  /** Counts a request that failed for another reason than the store. */
   failed(): void {
     this.serviceErrors += 1;
   }
 
-  /** A request that the store failed. */
+  /** Counts a request whose counting failed in the store. */
   storeFailed({ code, fault, message }: StoreError, wasAnswered: boolean): void {
     this.storeErrors += 1;
     if (code === 'store_timeout') this.storeTimeouts += 1;
@@ -62,14 +62,14 @@ export class BatchStatsSheet implements BatchStats {
     else if (fault !== 'key') this.outage = message;
   }
 
-  /** The digits that hits too large for a number lost on their way: all of them are over any limit. */
+  /** Adds the digits that hits above 2^53 lost as numbers: they are over any limit. */
   lostDigits({ metric, limit, hits }: DescriptorHit, exact: bigint): void {
     const lost = Number(exact - BigInt(hits));
     const shadowMode = limit.shadowMode ? lost : 0;
     this.rules.push({ ...NO_FIGURES, limit, metric, totalHits: lost, overLimit: lost, shadowMode });
   }
 
-  /** Hits of an ask whose request failed: asked for, then neither over nor within. */
+  /** Hits of a request that failed: counted, but neither over nor within. */
   hitsOnly(hit: DescriptorHit | undefined): void {
     if (hit === undefined) return;
     const { limit, metric, hits } = hit;

@@ -6,7 +6,7 @@ import type { BudgetFigure, BudgetLine } from './figures';
 
 const NONE: readonly BudgetLine[] = [];
 
-/** What a descriptor of a rule with a budget counts besides its hits. */
+/** Statistics of a descriptor of a rule with a budget, besides its hits. */
 export function budgetLines(
   hit: DescriptorHit,
   outcome: BudgetOutcome,
@@ -15,7 +15,7 @@ export function budgetLines(
   const { isOver, reserved, settled, lapsed, blocksBegun, blockedHits } = outcome;
   const settledUnknown = isUnknown(outcome, reservation) ? 1 : 0;
   const most = Math.max(reserved, settled, lapsed, settledUnknown, blocksBegun, blockedHits);
-  // As most asks are that hold nothing.
+  // The common case: nothing is reserved.
   if (most <= 0 && !isOver) return NONE;
   const { metric } = hit;
   const lines: BudgetLine[] = [];
@@ -32,12 +32,12 @@ export function budgetLines(
   return lines;
 }
 
-/** A settle with hits of its own of what was not open. */
+/** A settle with its own hits, of a reservation that is not open. */
 function isUnknown({ settled }: BudgetOutcome, reservation: Reservation | undefined): boolean {
   return reservation?.mode === 'settle' && reservation.saysHits && settled === -1;
 }
 
-/** One limit alone says no more than its rule. */
+/** A single limit has no line: it would repeat its rule's. */
 function linesOfLimits(
   { metric, limit, hits }: DescriptorHit,
   { entries }: BudgetOutcome,

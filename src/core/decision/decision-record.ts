@@ -3,35 +3,35 @@ import type { RuleLimit } from '../rules/rules';
 import { redactedRequest, type Secrets } from '../rules/secrets';
 import { hitsOf } from './request';
 
-/** A decision as a line of the decision log says it. */
+/** A decision as the decision log shows it. */
 export interface DecisionRecord {
   /** RFC 3339. */
   readonly time: string;
   readonly request: DecisionRequest;
   readonly decision: Decision;
-  /** For each descriptor the metric key of the rule that it met; undefined where it met none. */
+  /** For each descriptor the metric key of its rule; undefined where no rule matched. */
   readonly metrics: readonly (string | undefined)[];
-  /** For each descriptor what it does with a reservation; undefined where it does nothing. */
+  /** For each descriptor what it does with a reservation; undefined: nothing. */
   readonly reservations?: readonly RuleLimit['reservation'][];
-  /** For each descriptor which limit of its rule's list the status is of; undefined: no rule has a list. */
+  /** For each descriptor the limit of its rule's list that its status reports; undefined: no rule has a list. */
   readonly limits?: readonly (string | undefined)[] | undefined;
-  /** For each descriptor whether hits on lease answered it, without the store; undefined: none was. */
+  /** For each descriptor whether leased hits answered it without the store; undefined: for none. */
   readonly leased?: readonly boolean[] | undefined;
-  /** Those of the rules: the record holds tokens in place of their values. */
+  /** The secrets of the rules: the record has tokens in place of secret values. */
   readonly secrets: Secrets | undefined;
-  /** A limit was passed, and shadow mode answered OK all the same. */
+  /** A limit was exceeded, and shadow mode answered OK. */
   readonly isShadow?: boolean;
-  /** Quotas refused it, no hard limit. */
+  /** Only quotas refused it, no hard limit did. */
   readonly isQuota?: boolean;
-  /** Of a call that is traced: 32 hexadecimal digits. */
+  /** The trace id of a traced call: 32 hexadecimal digits. */
   readonly traceId?: string | undefined;
 }
 
 /**
  * One decision as plain JSON, its fields in a fixed order:
  * `{"time","domain","descriptors":[[[key,value]]],"hits","rules","code","statuses":[[code,limit,unit,remaining]]}`, then
- * `"limits":["hour"]`, `"shadow":true`, `"quota":true`, `"leased":[true]` and `"trace"` where they apply. `hits` is
- * null of what settles a reservation with what it holds.
+ * `"limits":["hour"]`, `"shadow":true`, `"quota":true`, `"leased":[true]` and `"trace"` where they apply. `hits` is null for a
+ * settle that charges its reserved hits.
  */
 export function toDecisionRecord(record: DecisionRecord): JsonObject {
   const { time, decision, metrics, reservations, secrets } = record;

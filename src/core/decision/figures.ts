@@ -1,9 +1,9 @@
 import type { RuleLimit } from '../rules/rules';
 
-/** What becomes of hits, each with its statistic, in the order in which these are written. */
+/** The possible outcomes of hits, each with its statistic, in the order of output. */
 export const FIGURES = [
   ['totalHits', 'total_hits'],
-  /** Hits given back. */
+  /** Refunded hits. */
   ['totalNegativeHits', 'total_negative_hits'],
   ['overLimit', 'over_limit'],
   ['nearLimit', 'near_limit'],
@@ -14,7 +14,7 @@ export const FIGURES = [
 
 export type Figure = (typeof FIGURES)[number][0];
 
-/** Hits by what became of them. */
+/** Number of hits per outcome. */
 export type Figures = Readonly<Record<Figure, number>>;
 
 export const NO_FIGURES: Figures = {
@@ -27,21 +27,21 @@ export const NO_FIGURES: Figures = {
   overLimitWithLocalCache: 0,
 };
 
-/** What becomes of hits under budgets, each with its statistic (budgets.md sections 3, 4 and 6). */
+/** The outcomes of hits under budgets, each with its statistic (budgets.md sections 3, 4 and 6). */
 export const BUDGET_FIGURES = [
-  /** Hits that were held. */
+  /** Reserved hits. */
   ['reserved', 'reserved'],
-  /** Hits that were charged in place of held ones. */
+  /** Hits charged in place of reserved ones. */
   ['settled', 'settled'],
-  /** Hits whose lease was over. */
+  /** Hits whose lease expired. */
   ['lapsed', 'lapsed'],
-  /** Calls that settled what was not open. */
+  /** Settles of reservations that were not open. */
   ['settledUnknown', 'settled_unknown'],
   /** Blocks that began. */
   ['blocks', 'blocks'],
   /** Hits that a block refused. */
   ['blocked', 'blocked'],
-  /** Hits that one limit of several refused, under `<metric>.limit_<name>`. */
+  /** Hits refused by one limit of several, under `<metric>.limit_<name>`. */
   ['overOneLimit', 'over_limit'],
 ] as const;
 
@@ -54,7 +54,7 @@ export interface BudgetLine {
   readonly by: number;
 }
 
-/** Those of one descriptor. */
+/** The figures of one descriptor. */
 export interface DescriptorStats extends Figures {
   /** The limit that applied: the rule's own object, or one made for a limit in the request. */
   readonly limit: RuleLimit;

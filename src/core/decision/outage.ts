@@ -1,7 +1,7 @@
 import { pick, type SubBatch } from '../batches/sub-batch';
-import { isBudgetGate } from '../budgets/budget';
-import { shareOf } from '../kinds/gate';
-import type { Gate } from '../kinds/kind';
+import { isBudgetLimiter } from '../budgets/budget';
+import { shareOf } from '../kinds/limiter';
+import type { Limiter } from '../kinds/kind';
 import type { DescriptorHit, Plan } from '../planning/plan';
 import type { StoreError } from '../errors';
 import type { CounterReply, Increment } from '../ports';
@@ -11,21 +11,21 @@ import { NO_FIGURES } from './figures';
 import { NO_LIMIT, type EvaluateOptions, type Verdict } from './verdict';
 
 export interface OutageOptions {
-  /** KVSTORE_FAILURE_MODE: what happens under a rule that says nothing itself; `error` when undefined. */
+  /** KVSTORE_FAILURE_MODE: the policy of rules without `on_store_error`; `error` when undefined. */
   readonly onStoreError?: OnStoreError;
-  /** KVSTORE_FAILURE_REPLICAS: instances that share a limit while each counts for itself; 1 when undefined. */
+  /** KVSTORE_FAILURE_REPLICAS: number of instances that share a limit while each counts alone; 1 when undefined. */
   readonly failureReplicas?: number;
 }
 
-/** What takes the place of the store for the increments that it failed. */
+/** Replaces the store for the increments that it failed. */
 export interface Outage {
   /** Why an increment was not counted; undefined when it was. */
   readonly errorOf: (increment: number) => StoreError | undefined;
-  /** What this process counts, as a reply to the whole plan; undefined: nothing. */
+  /** The local counts, as a reply to the whole plan; undefined: nothing was counted locally. */
   readonly local: CounterReply | undefined;
 }
 
-/** What an ask gets in place of its count; a fault of its own key is an error under every policy. */
+/** The policy for a failed increment; a fault of the key itself is an error under every policy. */
 export function policyOf(
   { limit }: DescriptorHit,
   { fault }: StoreError,
@@ -34,13 +34,13 @@ export function policyOf(
   return fault === 'key' ? 'error' : (limit.onStoreError ?? onStoreError);
 }
 
-/** How an instance counts by itself. */
-export function localGate(gate: Gate, { failureReplicas = 1 }: OutageOptions): Gate {
-  const share = (one: Gate): Gate => shareOf(one, failureReplicas);
-  return isBudgetGate(gate) ? shareOfBudget(gate, share) : share(gate);
+/** The limit of one instance that counts alone. */
+export function localLimiter(limiter: Limiter, { failureReplicas = 1 }: OutageOptions): Limiter {
+  const share = (one: Limiter): Limiter => shareOf(one, failureReplicas);
+  return isBudgetLimiter(limiter) ? shareOfBudget(limiter, share) : share(limiter);
 }
 
-/** The increments that are to be counted in this process; undefined when there are none. */
+/** The increments to count in this process; undefined when there are none. */
 export function planLocal(
   { descriptorHits, increments, groupEnds }: Plan,
   errorOf: Outage['errorOf'],
@@ -58,15 +58,15 @@ export function planLocal(
   return { ...part, increments: part.increments.map((one) => toLocal(one, options)) };
 }
 
-/** The same asks under the share of this instance. */
+/** The same increment under this instance's share of the limit. */
 export function toLocal(increment: Increment, options: OutageOptions): Increment {
-  const gate = localGate(increment.gate, options);
-  return { ...increment, limit: gate.limit, gate };
+  const limiter = localLimiter(increment.limiter, options);
+  return { ...increment, limit: limiter.limit, limiter };
 }
 
 /**
- * The verdict on an ask that is left without an answer while another one of its request is over its limit: OK without a
- * limit, since nothing is known of it. A quota of which nothing is known is not over.
+ * The verdict on a descriptor without a count, in a request that another descriptor refuses: OK without a limit. A quota without a
+ * count is not over.
  */
 export function evaluateUnknown(
   hit: DescriptorHit,

@@ -2,29 +2,29 @@ import type { Code, Header } from '../model';
 import { policyNames, quoteName, type NamedPolicy } from './policy-name';
 import { lengthen, retryAfterSeconds, type WaitingStatus } from './retry-after';
 
-/** Items of one header, so that a request of many descriptors does not bring a page of them. */
+/** Items per header: a request of many descriptors must not get a page of them. */
 const MAX_ITEMS = 8;
 
 export const RETRY_AFTER = 'Retry-After';
 
-/** A status as headers see it: of a rule that limits. */
+/** A status as the headers need it; only of rules that limit. */
 export interface PolicyStatus extends NamedPolicy, WaitingStatus {
   /** The metric key of its rule. */
   readonly metric: string;
   /** True length of the current period; 0: none. */
   readonly periodSeconds: number;
-  /** gcra alone. */
+  /** For gcra only. */
   readonly burst: number | undefined;
-  /** Undefined when the store was away. */
+  /** Undefined when the store failed. */
   readonly remaining: number | undefined;
-  /** It stops no request, so that no header speaks of it. */
+  /** It refuses no request: headers do not mention it. */
   readonly isShadow: boolean;
-  /** More than NEAR_LIMIT_RATIO of the limit is used after this ask. */
+  /** More than NEAR_LIMIT_RATIO of the limit is used after this request. */
   readonly isNear: boolean;
 }
 
 export interface PolicyHeaderOptions {
-  /** LIMIT_POLICY_HEADERS: `RateLimit-Policy` and `RateLimit` of no status, of the nearest to its limit, or of all. */
+  /** LIMIT_POLICY_HEADERS: `RateLimit-Policy` and `RateLimit` for no status, for the nearest to its limit, or for all. */
   readonly policies: 'off' | 'nearest' | 'all';
   /** LIMIT_RETRY_AFTER. */
   readonly retryAfter: boolean;
@@ -34,17 +34,19 @@ export interface PolicyHeaderOptions {
   readonly jitterPercent: number;
 }
 
-/** What one answer says of limits beside the three headers of the reference. */
+/** What one answer says about limits, beside the three headers of the reference. */
 export interface PolicyOptions extends PolicyHeaderOptions {
-  /** LIMIT_BODY: a client that is over its limit gets a problem as its body. */
+  /** LIMIT_BODY: a refused client gets a problem document as its body. */
   readonly problemBody: boolean;
-  /** The proxy sends its content type: one that does not enforce limits adds the headers of the answer to those of the upstream. */
+  /**
+   * The proxy sets the content type itself: one that does not enforce limits adds the answer's headers to those of the upstream.
+   */
   readonly untypedBody?: boolean;
-  /** The decision has the figures of each limit. Default: false. */
+  /** The decision carries the figures of each limit. Default: false. */
   readonly figures?: boolean;
 }
 
-/** The headers of one answer that come after the three of the reference; its overall code is what is sent. */
+/** The headers of one answer after the three of the reference; `overall`: the overall code as sent. */
 export function policyHeaders(
   all: readonly PolicyStatus[],
   overall: Code,
@@ -71,7 +73,7 @@ function addPolicies(
 ): void {
   const chosen = policies === 'all' ? tightest(statuses) : nearest(statuses);
   if (chosen.length === 0) return;
-  // Names go by the order of the descriptors, so that they do not change with the figures.
+  // Names follow the order of the descriptors, so that they do not change with the figures.
   const inOrder = chosen.toSorted((a, b) => a - b);
   const names = policyNames(inOrder.map((index) => statuses[index] as PolicyStatus));
   const limits: string[] = [];
@@ -99,7 +101,9 @@ function figuresOf({ remaining, resetSeconds, key }: PolicyStatus, jitterPercent
   return seconds === 0 ? figure : `${figure};t=${String(seconds)}`;
 }
 
-/** As the three headers of the reference choose: the least remaining, the first of equals; the last hard one that is over. */
+/**
+ * The same choice as the three headers of the reference: the least remaining, on a tie the first; the last hard limit that is over.
+ */
 function nearest(statuses: readonly PolicyStatus[]): readonly number[] {
   let chosen = -1;
   let least = Infinity;
@@ -112,7 +116,7 @@ function nearest(statuses: readonly PolicyStatus[]): readonly number[] {
   return chosen === -1 ? [] : [chosen];
 }
 
-/** Those that are over first, then those with the least share of their limit left; the first of equals. */
+/** Exceeded limits first, then by the share left, ascending; on a tie in their order. */
 function tightest(statuses: readonly PolicyStatus[]): readonly number[] {
   const chosen: number[] = [];
   const shares = statuses.map(shareLeft);

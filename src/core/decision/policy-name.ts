@@ -13,7 +13,7 @@ export interface NamedPolicy {
   readonly period: UnitCount;
 }
 
-/** The names of policies in one response, in plain characters; the second of a name is `name-2`. */
+/** The names of policies in one response, in plain characters; a repeated name gets a suffix: `name-2`. */
 export function policyNames(policies: readonly NamedPolicy[]): readonly string[] {
   const taken = new Set<string>();
   return policies.map((policy) => {
@@ -30,7 +30,7 @@ export function quoteName(name: string): string {
   return `"${name.replace(/["\\]/g, '\\$&')}"`;
 }
 
-/** At most 64 characters that a string of structured fields can hold (RFC 9651, 3.3.3), not yet escaped. */
+/** At most 64 characters that structured fields allow in a string (RFC 9651, 3.3.3), not yet escaped. */
 function plainName({ name, limit, period }: NamedPolicy): string {
   if (name !== '') return name.replace(/[^ -~]/gu, '_').slice(0, MAX_NAME_CHARACTERS);
   return `${String(limit)}-per-${periodText(period).replace(' ', '-')}`;

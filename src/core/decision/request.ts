@@ -1,7 +1,7 @@
 import type { DecisionRequest, RequestDescriptor } from '../model';
 import { unitOfNumber } from '../units';
 
-/** What one request may hold. Decoders refuse more with INVALID_ARGUMENT (400 on /json). */
+/** Bounds of one request. Decoders refuse larger ones with INVALID_ARGUMENT (400 on /json). */
 export interface RequestBounds {
   readonly maxDescriptors: number;
   readonly maxEntries: number;
@@ -21,16 +21,13 @@ export const DEFAULT_REQUEST_BOUNDS: RequestBounds = {
 /** The largest addend that a store can add exactly (a signed 64-bit integer). */
 export const MAX_HITS = 2n ** 63n - 1n;
 
-/**
- * Hits that a descriptor takes (behaviour.md §3.3): its own when present, else the request's, where 0
- * means 1. Negative when it gives them back.
- */
+/** The hits of a descriptor (behaviour.md §3.3): its own when present, else the request's, where 0 means 1. Negative for a refund. */
 export function hitsOf(request: DecisionRequest, descriptor: RequestDescriptor): number | bigint {
   const hits = descriptor.hits ?? (request.hitsAddend === 0 ? 1 : request.hitsAddend);
   return descriptor.isNegativeHits && hits !== 0 ? -hits : hits;
 }
 
-/** What makes a well-formed request senseless (behaviour.md §2.8, §3.3, §4.7); undefined when nothing does. */
+/** Why a well-formed request is invalid (behaviour.md §2.8, §3.3, §4.7); undefined when it is valid. */
 export function validateRequest(request: DecisionRequest): string | undefined {
   if (request.domain === '') return 'rate limit domain must not be empty';
   if (request.descriptors.length === 0) return 'rate limit descriptor list must not be empty';

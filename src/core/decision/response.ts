@@ -54,9 +54,9 @@ export interface HeaderNames {
 }
 
 /**
- * The limit headers of one request (behaviour.md §4.4): they describe the descriptor with the least
- * remaining, the first of equals; the last hard limit that is over when one is. `lengthen` takes the seconds until the
- * reset of the descriptor with this index (LIMIT_RESET_JITTER).
+ * The limit headers of one request (behaviour.md §4.4): they describe the descriptor with the least remaining, on a tie the first;
+ * if a hard limit is over, the last such one. `lengthen` takes the seconds until the reset of the descriptor with this index
+ * (LIMIT_RESET_JITTER).
  */
 export function limitHeaders(
   verdicts: readonly (Verdict | undefined)[],
@@ -95,9 +95,9 @@ function nearestIndex(verdicts: readonly (Verdict | undefined)[]): number {
 }
 
 /**
- * The `dynamic_metadata` of one request (behaviour.md §2.10): what was asked, and the metadata of the
- * rules that passed, merged in the order of the descriptors; the first value of a name stays. Where the overall code is
- * OVER_LIMIT also which rule decided that, for a proxy's access log.
+ * The `dynamic_metadata` of one request (behaviour.md §2.10): the request, and the metadata of the rules that passed, merged in the
+ * order of the descriptors; on a conflict the first value stays. If the overall code is OVER_LIMIT, also the rule that decided it,
+ * for a proxy's access log.
  */
 export function dynamicMetadata(
   request: DecisionRequest,
@@ -134,13 +134,13 @@ function limitedBy(verdicts: readonly (Verdict | undefined)[], code: Code): Json
   };
 }
 
-/** Which of several limits the status of a descriptor is of; undefined: its rule has no list of limits. */
+/** The limit of a rule's list that a descriptor's status reports; undefined: its rule has no list of limits. */
 export function limitOfList({ limit, budget }: Verdict): string | undefined {
   if (budget === undefined || limit.budget === undefined) return undefined;
   return hasSeveral(limit.budget) ? limit.budget.names[budget.entry] : undefined;
 }
 
-/** A descriptor of which nothing is known has the status of one without a rule. */
+/** A descriptor without a count has the status of one without a rule. */
 function isPassed(status: DescriptorStatus | undefined): boolean {
   return status?.code === 'OK' && status !== NO_LIMIT;
 }

@@ -1,19 +1,19 @@
-/** How one status bears on the time after which a client may try again. */
+/** What one status contributes to the time after which a client may retry. */
 export interface WaitingStatus {
   readonly isOver: boolean;
-  /** One quota of several is enough to pass; all hard limits have to be. */
+  /** One quota of several that passes is enough; hard limits must all pass. */
   readonly isQuota: boolean;
-  /** The ask is larger than the limit or the burst: waiting does not help. */
+  /** The charge is larger than the limit or the burst: waiting does not help. */
   readonly neverFits: boolean;
-  /** Seconds until the ask would be admitted. */
+  /** Seconds until the charge would be admitted. */
   readonly resetSeconds: number;
-  /** The counter key: what is lengthened is so by the same share for the same counter and window. */
+  /** The counter key: equal keys and windows get the same share of jitter. */
   readonly key: string;
 }
 
 /**
- * Seconds for `Retry-After` of a request whose overall code is OVER_LIMIT: the longest of the hard limits that are over
- * or, when quotas alone stop it, the shortest of these. Undefined where waiting does not help.
+ * Seconds for `Retry-After` when the overall code is OVER_LIMIT: the longest wait of the exceeded hard limits or, when only quotas
+ * refuse, the shortest of theirs. Undefined where waiting does not help.
  */
 export function retryAfterSeconds(
   statuses: readonly WaitingStatus[],
@@ -33,13 +33,13 @@ export function retryAfterSeconds(
   return shortest === Infinity ? undefined : shortest;
 }
 
-/** More than one second, lengthened by 0 to `percent` of it, so that clients do not all come back at once. */
+/** A wait of more than one second, lengthened by 0 to `percent` of it, so that clients do not all retry at once. */
 export function lengthen(seconds: number, key: string, percent: number): number {
   if (seconds <= 1 || percent === 0) return seconds;
   return seconds + Math.floor((seconds * percent * shareOf(key)) / 100);
 }
 
-/** A share from 0 to below 1 for a text: 32-bit FNV-1a, whose upper half is then mixed with the lower. */
+/** A share from 0 to below 1, by hash of a text: 32-bit FNV-1a, its upper half mixed with the lower. */
 function shareOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1)

@@ -1,5 +1,5 @@
 import type { BudgetOutcome } from '../budgets/outcome';
-import type { Gate, Outcome } from '../kinds/kind';
+import type { Limiter, Outcome } from '../kinds/kind';
 import { nearHits } from '../kinds/whole';
 import type { DescriptorHit } from '../planning/plan';
 import { secondsUntilReset, type Windows } from '../planning/windows';
@@ -7,14 +7,14 @@ import type { DescriptorStatus } from '../model';
 import type { RuleLimit } from '../rules/rules';
 import type { DescriptorStats } from './figures';
 
-/** How a verdict bears on the overall code (behaviour.md §2.6); an unlimited rule does not. */
+/** What a verdict means for the overall code (behaviour.md §2.6); an unlimited rule means nothing. */
 type Enforcement = 'hard' | 'quota' | 'none';
 
-/** What one descriptor's counter says: its status, and the numbers that statistics count. */
+/** The result for one descriptor: its status, and the numbers for statistics. */
 export interface Verdict extends DescriptorStats {
   readonly status: DescriptorStatus;
   readonly enforcement: Enforcement;
-  /** Of a rule with a budget: what each of its limits says. */
+  /** For a rule with a budget: the outcome of each limit. */
   readonly budget?: BudgetOutcome | undefined;
 }
 
@@ -48,7 +48,7 @@ export function evaluateUnlimited(hit: DescriptorHit): Verdict {
 
 const NOT_OVER = { isOver: false, over: 0 };
 
-/** Judges one ask without a count: all of its hits are over the limit, or all are within. */
+/** Judges one descriptor without a count: all of its hits are over the limit, or all are within. */
 export function evaluateUncounted(
   hit: DescriptorHit,
   isOver: boolean,
@@ -56,21 +56,21 @@ export function evaluateUncounted(
   options: Pick<EvaluateOptions, 'quotaMode'>,
 ): Verdict {
   const { limit } = hit;
-  const remaining = isOver ? 0 : limit.gate.size;
+  const remaining = isOver ? 0 : limit.limiter.size;
   const over = isOver ? Math.max(hit.hits, 0) : 0;
   const status = toStatus(limit, isOver, remaining, secondsUntilReset(limit, windows));
   return toVerdict(hit, enforcementOf(limit, options), status, { isOver, over }, 0);
 }
 
-/** The same verdict, of which the local cache knew. */
+/** The same verdict, marked as answered by the local cache. */
 export function knownOver(verdict: Verdict): Verdict {
   return { ...verdict, overLimitWithLocalCache: verdict.overLimit };
 }
 
-/** Judges one ask by its outcome under this gate. One that was held back is near with none of its hits. */
+/** Judges one descriptor by the outcome under its limiter. None of the hits of a descriptor that was held back is near. */
 export function evaluate(
   hit: DescriptorHit,
-  { size }: Gate,
+  { size }: Limiter,
   outcome: Outcome,
   isHeld: boolean,
   options: EvaluateOptions,
@@ -82,7 +82,7 @@ export function evaluate(
   return toVerdict(hit, enforcementOf(limit, options), status, outcome, near);
 }
 
-/** Of hits that are over in part the others may be near. */
+/** Where some hits are over, the others may be near. */
 function nearOf(
   hits: number,
   size: number,
@@ -93,7 +93,7 @@ function nearOf(
   return nearHits(nearLimitThreshold(size, nearLimitRatio), admitted, used - over);
 }
 
-/** Judges one ask of a rule with a budget: by the limit that is nearest (budgets.md section 3). What settles asks for no hits. */
+/** Judges one descriptor of a rule with a budget by the nearest limit (budgets.md section 3). A settle has no hits to judge. */
 export function evaluateBudget(
   hit: DescriptorHit,
   outcome: BudgetOutcome,
@@ -101,10 +101,10 @@ export function evaluateBudget(
   options: EvaluateOptions,
 ): Verdict {
   const { entry, isOver, remaining, resetSeconds } = outcome;
-  const told = hit.limit.budget?.entries[entry] ?? hit.limit;
+  const reported = hit.limit.budget?.entries[entry] ?? hit.limit;
   const asked = hit.limit.reservation === 'settle' ? { ...hit, hits: 0 } : hit;
-  const status = toStatus(told, isOver, remaining, resetSeconds);
-  const near = isHeld ? 0 : nearOf(asked.hits, told.gate.size, outcome, options);
+  const status = toStatus(reported, isOver, remaining, resetSeconds);
+  const near = isHeld ? 0 : nearOf(asked.hits, reported.limiter.size, outcome, options);
   return toVerdict(asked, enforcementOf(hit.limit, options), status, outcome, near);
 }
 

@@ -3,13 +3,13 @@ import type { RuleLevel } from '../rules/rules';
 import { leafOf } from './as-sent';
 import { candidatesOf, type Candidate } from './candidates';
 
-/** Rules that a search for another way passes. */
+/** Rules visited by one search for another path. */
 const MAX_VISITS = 10_000;
 
-/** Longest descriptor whose orders are tried: 4 entries have 24. */
+/** The longest descriptor whose permutations are tried: 4 entries have 24. */
 const MAX_PERMUTED = 4;
 
-/** The rule with a limit that a descriptor would meet if matching went back up; undefined when there is none. */
+/** The rule with a limit that a descriptor would match if matching backtracked; undefined when there is none. */
 export function* findWayBack(
   top: RuleLevel,
   entries: readonly Entry[],
@@ -36,7 +36,7 @@ export function* findWayBack(
   return entries.length === 0 ? undefined : yield* search(top, 0);
 }
 
-/** The entries in another order that meets a limit; undefined when none does. */
+/** A permutation of the entries that matches a limit; undefined when none does. */
 export function* findOrder(
   top: RuleLevel,
   entries: readonly Entry[],

@@ -6,8 +6,8 @@ import type { RuleLevel, RuleNode } from '../rules/rules';
 const COMMAND = /%[A-Z][A-Z_]{2,40}(?:\([^()%]{0,80}\))?(?::\d{1,4})?%/;
 
 /**
- * The entries without the queries of their paths, where they meet a limit of another rule then. `:path` of Envoy has the query, so
- * that `/login?x=1` is not `/login`.
+ * The entries without the query strings of their paths, where they then match another rule's limit. `:path` of Envoy includes the
+ * query, so that `/login?x=1` does not match `/login`.
  */
 export function withoutQueries(
   top: RuleLevel,
@@ -25,12 +25,12 @@ function withoutQuery(entry: Entry): Entry {
   return end === -1 ? entry : { key, value: value.slice(0, end) };
 }
 
-/** The command in an entry that the proxy sent as it is written, not what it stands for. */
+/** The access log command in an entry that the proxy sent literally instead of substituting it. */
 export function commandIn({ value }: Entry): string | undefined {
   return COMMAND.exec(value)?.[0];
 }
 
-/** The rule that the last of the entries meets. */
+/** The rule that matches the last entry. */
 export function leafOf(top: RuleLevel, entries: readonly Entry[]): RuleNode | undefined {
   let level: RuleLevel | undefined = top;
   let node: RuleNode | undefined;

@@ -1,7 +1,7 @@
 import type { Decision, DescriptorStatus } from '../model';
 import type { RuleLimit } from '../rules/rules';
 
-/** One descriptor of a decision, as far as its limit bears on the overall code. */
+/** One descriptor of a decision, reduced to what decides the overall code. */
 export interface Judged {
   readonly status: DescriptorStatus;
   /** Undefined where no limit applies. */

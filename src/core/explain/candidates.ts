@@ -7,7 +7,7 @@ import type { LevelExplanation } from './explanation';
 export interface Candidate {
   readonly node: RuleNode;
   readonly matched: LevelExplanation['matched'];
-  /** As a descriptor is written: `user=ann`, `path`. */
+  /** In the notation of descriptors: `user=ann`, `path`. */
   readonly rule: string;
 }
 

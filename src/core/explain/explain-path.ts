@@ -9,7 +9,7 @@ import { candidatesOf, keysOf, rulesOfKey, valuesOf, type Candidate } from './ca
 import type { LevelExplanation, NoLimit, PathExplanation } from './explanation';
 import { listed, MAX_NAMES, suggest } from './names';
 
-/** Rules that are listed as passed over at one level. */
+/** Rules listed as passed over, per level. */
 const MAX_PASSED_OVER = 20;
 
 type Places = Rules['places'];
@@ -35,7 +35,7 @@ export function* explainPath(
   };
 }
 
-/** What of the entries is hardly what the proxy was meant to send. */
+/** Entries that are probably not what the proxy was meant to send. */
 function sentOtherwise(
   top: RuleLevel,
   secrets: Secrets | undefined,
@@ -67,7 +67,7 @@ export function* explainUnknownDomain(
   return { reason: 'unknown_domain', hint, names };
 }
 
-/** `shop.yaml:8:5`; of a management server the resource and the path in it. */
+/** `shop.yaml:8:5`; for a management server the resource and the path in it. */
 export function placeText(file: string, at: Place): string {
   if ('line' in at) return `${file}:${String(at.line)}:${String(at.column)}`;
   return at.path === '' ? file : `${file}: ${at.path}`;
@@ -82,7 +82,7 @@ export function placeOfLimit(place: RulePlace | undefined): { readonly at?: stri
   return place?.limitAt === undefined ? {} : { at: placeText(place.file, place.limitAt) };
 }
 
-/** `user=ann` for each entry; of a secret value the token. */
+/** `user=ann` for each entry; a secret value is shown by its token. */
 export function entryTexts(
   secrets: Secrets | undefined,
   entries: readonly Entry[],
@@ -94,7 +94,7 @@ function shownEntries(secrets: Secrets | undefined, entries: readonly Entry[]): 
   return secrets === undefined ? entries : redactedEntries(secrets, entries);
 }
 
-/** `stop` is undefined when a limit was met. */
+/** `stop` is undefined when a limit was matched. */
 function* walk(
   top: RuleLevel,
   entries: readonly Entry[],
@@ -183,7 +183,7 @@ function* noEntry(
   return { reason: 'no_entry_for_value', level: number, hint, names };
 }
 
-/** Where the more specific entry was taken and a less specific one would have met a limit. */
+/** Where the more specific entry was taken, although a less specific one would have matched a limit. */
 function* wayBackOf(
   top: RuleLevel,
   entries: readonly Entry[],

@@ -3,7 +3,7 @@ import type { Code } from '../model';
 import type { ValueLimit } from '../rules/rules';
 import type { Unit } from '../units';
 
-/** Why a descriptor meets no limit; stable words. */
+/** Why a descriptor matches no limit; stable words. */
 export type NoLimitReason =
   | 'unknown_domain'
   | 'no_entry_for_key'
@@ -21,20 +21,20 @@ export interface NoLimit {
   readonly level?: number;
   /** A sentence for a person: what would match. */
   readonly hint: string;
-  /** The names that the hint speaks of, nearest first, at most 20. */
+  /** The names that the hint mentions, nearest first, at most 20. */
   readonly names?: readonly string[];
-  /** The request brought a limit of its own, which does not apply either. */
+  /** The request has a limit of its own, which does not apply either. */
   readonly also?: 'override_ignored';
 }
 
-/** One level of a descriptor and the rule that it met. */
+/** One level of a descriptor and the rule that it matched. */
 export interface LevelExplanation {
   readonly entry: string;
   readonly matched: 'value' | 'wildcard' | 'any value';
   readonly rule: string;
-  /** `shop.yaml:8:5`; of a management server the resource and the path in it. */
+  /** `shop.yaml:8:5`; for a management server the resource and the path in it. */
   readonly at?: string;
-  /** Rules that match too and stand after this one, at most 20. */
+  /** Rules that match too but come after this one, at most 20. */
   readonly passedOver?: readonly PassedOver[];
 }
 
@@ -44,32 +44,32 @@ export interface PassedOver {
   readonly why: string;
 }
 
-/** How the rules see a descriptor, before anything is counted. */
+/** How the rules match a descriptor, before anything is counted. */
 export interface PathExplanation {
   readonly path: readonly LevelExplanation[];
   /** Undefined where a limit applies. */
   readonly noLimit?: NoLimit;
-  /** Another order of the entries that meets a limit. */
+  /** Another order of the entries that matches a limit. */
   readonly order?: string;
-  /** A value that is hardly what the proxy was meant to send: a path with its query where the rule has none. */
+  /** A value that is probably not what the proxy was meant to send: a path with its query where the rule has none. */
   readonly sent?: string;
 }
 
-/** Where a value's limit comes from: `limits_from` of its rule. */
+/** The source of a value's limit: `limits_from` of its rule. */
 export interface LimitSource {
   /** The key of the hash. */
   readonly key: string;
   readonly field: string;
-  /** Absent: it holds no limit, or cannot be read, and the limit of the rule holds. */
+  /** Absent: the hash has no limit for it, or cannot be read; then the limit of the rule applies. */
   readonly value?: ValueLimit;
 }
 
 /** One of the limits of a rule that has `rate_limits`, reservations or blocks. */
 export interface EntryExplanation {
-  /** As statistics call it: `hour`, `day_gcra`, `daily`. */
+  /** Its name in statistics: `hour`, `day_gcra`, `daily`. */
   readonly name: string;
   readonly requestsPerUnit: number;
-  /** UNKNOWN: of requests in flight. */
+  /** UNKNOWN: a limit of requests in flight. */
   readonly unit: Unit | 'UNKNOWN';
   readonly algorithm: string;
   readonly words: string;
@@ -81,13 +81,13 @@ export interface LimitExplanation extends Pick<
 > {
   /** The limit in words where it is more than hits per unit: `600 per 5 minutes, bursts of 20`. */
   readonly words?: string;
-  /** Of calendar periods, the data that they follow: `2026f of Weir`. */
+  /** For calendar periods, the time zone data in use: `2026f of Weir`. */
   readonly timeZoneData?: string;
   readonly limits?: readonly EntryExplanation[];
   readonly shadowMode: boolean;
   readonly quotaMode: boolean;
   readonly name?: string;
-  /** The limit is the request's own, not one of a rule. */
+  /** The limit comes from the request, not from a rule. */
   readonly source?: 'request';
   readonly limitsFrom?: LimitSource;
   readonly at?: string;
@@ -95,14 +95,14 @@ export interface LimitExplanation extends Pick<
 
 export interface CounterExplanation extends Partial<BudgetFields> {
   readonly key: string;
-  /** Where it lies: `Redis at r1:6379 (slot 1234)`. */
+  /** Where it is stored: `Redis at r1:6379 (slot 1234)`. */
   readonly store: string;
   /** Absent when it could not be read. */
   readonly count?: number;
   readonly expiresInSeconds?: number;
-  /** The local cache of this instance knows it to be over. */
+  /** The local cache of this instance has it as over its limit. */
   readonly cachedOverLimit: boolean;
-  /** Of the hits that this instance has on lease, so many are left; missing: it has none. */
+  /** Hits left of those that this instance has on lease; absent: it has none. */
   readonly lease?: { readonly left: number; readonly of: number };
   /** Why it could not be read. */
   readonly error?: string;
@@ -113,7 +113,7 @@ export interface DescriptorExplanation extends PathExplanation {
   readonly limit?: LimitExplanation;
   readonly metric?: string;
   readonly counter?: CounterExplanation;
-  /** What a request would be answered now. */
+  /** The answer that a request would get now. */
   readonly ifAsked?: {
     readonly hits: number;
     readonly code: Code;
@@ -131,12 +131,12 @@ export interface RulesVersion {
   readonly source: 'files' | 'xds';
 }
 
-/** What a request would be answered and why. */
+/** The answer that a request would get, and why. */
 export interface Explanation {
-  /** Absent where the store did not answer and no `on_store_error` does. */
+  /** Absent where the store did not answer and no `on_store_error` applies. */
   readonly overallCode?: Code;
   readonly because: string;
-  /** The domain charges all counters of a request, or none while one refuses; absent: each by itself. */
+  /** The domain charges all counters of a request, or none while one refuses; absent: each counter alone. */
   readonly charge?: 'together';
   readonly rules?: RulesVersion;
   readonly descriptors: readonly DescriptorExplanation[];

@@ -2,15 +2,15 @@ import { describeEntry, limitWords, unitOf, zoneDataText } from '../rules/descri
 import { isHolding, type BudgetLimits, type RuleLimit } from '../rules/rules';
 import type { EntryExplanation, LimitExplanation } from './explanation';
 
-/** What explanations and lists say of every limit; of several that of the longest period, and all of them. */
+/** Fields of every limit in explanations and lists; for several limits those of the longest period, and all of them. */
 export function limitFields(
   limit: RuleLimit,
 ): Omit<LimitExplanation, 'source' | 'at' | 'limitsFrom'> {
   const { shadowMode, quotaMode, name, budget } = limit;
-  const told = budget?.entries.find(({ current }) => current === limit.current) ?? limit;
+  const reported = budget?.entries.find(({ current }) => current === limit.current) ?? limit;
   const timeZoneData = zoneDataText(limit);
   return {
-    ...rateOf(told),
+    ...rateOf(reported),
     ...limitWords(limit),
     ...(timeZoneData !== undefined && { timeZoneData }),
     ...(budget !== undefined && { limits: entryFields(budget) }),
@@ -23,8 +23,8 @@ export function limitFields(
 function rateOf(
   limit: RuleLimit,
 ): Pick<EntryExplanation, 'requestsPerUnit' | 'unit' | 'algorithm'> {
-  const { requestsPerUnit, gate } = limit;
-  return { requestsPerUnit, unit: unitOf(limit), algorithm: gate.kind.words.name };
+  const { requestsPerUnit, limiter } = limit;
+  return { requestsPerUnit, unit: unitOf(limit), algorithm: limiter.kind.words.name };
 }
 
 function entryFields(budget: BudgetLimits): readonly EntryExplanation[] {

@@ -4,7 +4,7 @@ import type { RuleLimit } from '../rules/rules';
 import type { Secrets } from '../rules/secrets';
 import type { LimitSource } from './explanation';
 
-/** Where the limit of a value comes from, for a rule with `limits_from`; empty for others. */
+/** The source of a value's limit, for a rule with `limits_from`; empty for others. */
 export function limitSource(
   limit: RuleLimit,
   entries: readonly Entry[],

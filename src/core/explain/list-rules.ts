@@ -16,14 +16,14 @@ export interface ListedRule {
     readonly unlimited: boolean;
     readonly replaces: readonly string[];
   };
-  /** As far as the rule file alone says it. */
+  /** The part that the rule file alone determines. */
   readonly metric: string;
 }
 
-/** Rules that one step passes on the way to those that are listed. */
+/** Rules skipped per step, on the way to those that are listed. */
 const PASSED_IN_STEP = 256;
 
-/** The limits in the order of `/rlconfig`, from a position on; undefined: not there yet. */
+/** The limits in the order of `/rlconfig`, from a position on; undefined: the position is not reached yet. */
 export function* listRules(
   rules: Rules,
   offset: number,
@@ -64,7 +64,7 @@ interface Found {
   readonly node: RuleNode;
 }
 
-/** The way to a level. It is written down for those limits alone that are listed. */
+/** The path to a level. It is written down only for limits that are listed. */
 interface Above {
   readonly rule: string;
   readonly above: Above | undefined;

@@ -2,14 +2,14 @@ import { createNearestName } from '../../fields/nearest-name';
 
 /** Names that a hint lists. */
 export const MAX_NAMES = 20;
-/** Names that are compared with a misspelled one, and their most characters. */
+/** Names that are compared with a misspelled one, and their maximal length. */
 const MAX_COMPARED = 2_000;
 const MAX_LENGTH = 64;
 const NAMES_OF_STEP = 32;
 
 /**
- * Names of which one was meant: what differs only in letter case first, then the nearest spelling, then the others; with a remark
- * such as `; the nearest is "path"`, empty where none is near. Reads no more names than it compares.
+ * Names that were probably meant: those that differ only in letter case first, then the nearest spelling, then the others; with a
+ * remark such as `; the nearest is "path"`, empty where none is near. Reads no more names than it compares.
  */
 export function* suggest(found: string, names: Iterable<string>) {
   const first: string[] = [];
@@ -49,7 +49,7 @@ function createLikeness(found: string) {
   };
 }
 
-/** The names for a sentence. */
+/** The names, joined for a sentence. */
 export function listed(names: readonly string[]): string {
   return names.length === 0 ? 'none' : names.map((name) => JSON.stringify(name)).join(', ');
 }

@@ -94,7 +94,7 @@ function budgetText({ held, open, strikes, blockedSeconds }: CounterExplanation)
     .join('');
 }
 
-/** What is left of each limit of a rule that has several. */
+/** The remaining hits of each limit, for a rule with several. */
 function leftLines({ limits = [] }: CounterExplanation): readonly string[] {
   const texts = limits.map(({ name, remaining, resetSeconds }) => {
     const reset = resetSeconds === 0 ? '' : ` (resets in ${String(resetSeconds)} seconds)`;

@@ -1,16 +1,13 @@
-import type { Asked, Seen } from './kind';
+import type { Operation, Reading } from './kind';
 
-/**
- * The gate of several counters, which admits when all do: those that refuse, when one does; undefined when none does. What
- * cannot be seen refuses nothing.
- */
+/** For counters that must all admit: which of them refuse; undefined when none does. A counter without a reading refuses nothing. */
 export function all(
-  run: readonly Asked[],
-  seen: readonly (Seen | undefined)[],
+  run: readonly Operation[],
+  reading: readonly (Reading | undefined)[],
 ): readonly boolean[] | undefined {
-  const refusals = run.map((asked, at) => {
-    const one = seen[at];
-    return one !== undefined && asked.gate.kind.refuses(asked, one);
+  const refusals = run.map((operation, at) => {
+    const one = reading[at];
+    return one !== undefined && operation.limiter.kind.refuses(operation, one);
   });
   const isAnyRefused = refusals.some((isRefused, at) => isRefused && run[at]?.holdsBack !== false);
   return isAnyRefused ? refusals : undefined;

@@ -1,11 +1,11 @@
 import { windowLua } from './window.lua';
 import type { Kind, Outcome } from './kind';
-import { commitAsks, refusesOne } from './whole';
+import { commitCharges, refusesOne } from './whole';
 import { nothing, WINDOW_RANGE } from './window';
 
 function outcomeAt(limit: number, after: number, hits: number, resetSeconds: number): Outcome {
   if (after <= limit)
-    // A counter that others set back, or that stood below 0, leaves no more than the limit.
+    // A counter below 0, or one that others have lowered, leaves at most the limit.
     return {
       isOver: false,
       remaining: limit - Math.max(after, 0),
@@ -17,35 +17,36 @@ function outcomeAt(limit: number, after: number, hits: number, resetSeconds: num
   return { isOver: true, remaining: 0, used: after, over, resetSeconds };
 }
 
-/** The plain window, which charges whatever happens: hits above the limit are over, those below it are not. */
+/** The plain window, which charges every hit: hits above the limit are over, those below it are not. */
 export const count = {
   letter: 'p',
-  words: { name: 'fixed_window', feature: 'algorithm: fixed_window', ofGate: () => [] },
+  words: { name: 'fixed_window', feature: 'algorithm: fixed_window', ofLimiter: () => [] },
   serves: (chargeDenied) => chargeDenied !== false,
   range: WINDOW_RANGE,
   hasBurst: false,
-  looks: false,
-  hasOwnForm: false,
+  readsFirst: false,
+  isRecord: false,
   lua: windowLua,
   ofHits: (_, hits) => hits,
-  advance: (_, seen) => seen,
-  free: ({ limit }, seen) => limit - seen,
-  take: (_, seen, hits) => Math.max(0, seen + hits),
+  advance: (_, reading) => reading,
+  free: ({ limit }, reading) => limit - reading,
+  take: (_, reading, hits) => Math.max(0, reading + hits),
   ticksUntilReset: nothing,
   ticksUntilFree: nothing,
-  hitsAsked: (after) => after,
-  isAnyRefused: ({ gate }, after) => after > gate.limit,
-  outcome: ({ gate, windowEndSeconds }, after, hits, later, second) =>
-    outcomeAt(gate.limit, after - later, hits, windowEndSeconds - second),
-  heldOutcome: ({ gate, windowEndSeconds }, seen, hits, second) =>
-    outcomeAt(gate.limit, seen, hits, windowEndSeconds - second),
-  commit: commitAsks,
+  hitsCharged: (after) => after,
+  isAnyRefused: ({ limiter }, after) => after > limiter.limit,
+  outcome: ({ limiter, windowEndSeconds }, after, hits, later, second) =>
+    outcomeAt(limiter.limit, after - later, hits, windowEndSeconds - second),
+  heldOutcome: ({ limiter, windowEndSeconds }, reading, hits, second) =>
+    outcomeAt(limiter.limit, reading, hits, windowEndSeconds - second),
+  commit: commitCharges,
   refuses: refusesOne,
   isRecalled: () => true,
-  refusal: ({ gate }, after) => (after > gate.limit ? after : undefined),
-  isTakenBack: ({ gate, hits }, after) => after <= gate.limit && after - Number(hits) > gate.limit,
+  refusal: ({ limiter }, after) => (after > limiter.limit ? after : undefined),
+  isTakenBack: ({ limiter, hits }, after) =>
+    after <= limiter.limit && after - Number(hits) > limiter.limit,
   isAstray: () => false,
   ticksOfLife: nothing,
-  encode: (_, seen) => String(seen),
+  encode: (_, reading) => String(reading),
   decode: (_, value) => Number(value),
 } as const satisfies Kind<number>;

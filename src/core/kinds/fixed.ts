@@ -2,28 +2,28 @@ import { windowLua } from './window.lua';
 import type { CounterState, Kind } from './kind';
 import { isRecalledWhole, refusalOfWhole } from './refusal';
 import {
-  commitAsks,
+  commitCharges,
   heldOutcomeOf,
   isAnyRefused,
-  outcomeOfAsk,
+  outcomeOfCharge,
   refusesOne,
   wasFull,
 } from './whole';
 import { nothing, WINDOW_RANGE } from './window';
 
-/** A window that charges no hits that it refuses. Its key and its count are those of the plain one. */
+/** A window that does not charge refused hits. Its key and its count are those of the plain window. */
 export const fixed = {
   letter: 'f',
   words: {
     name: 'fixed_window',
     feature: 'charge_denied: false',
-    ofGate: () => ['refused hits are not charged'],
+    ofLimiter: () => ['refused hits are not charged'],
   },
   serves: (chargeDenied) => chargeDenied === false,
   range: WINDOW_RANGE,
   hasBurst: false,
-  looks: true,
-  hasOwnForm: false,
+  readsFirst: true,
+  isRecord: false,
   lua: windowLua,
   ofHits: (_, used) => ({ used, previous: 0, elapsed: 0 }),
   advance: (_, state) => state,
@@ -34,18 +34,18 @@ export const fixed = {
   },
   ticksUntilReset: nothing,
   ticksUntilFree: nothing,
-  hitsAsked: () => undefined,
+  hitsCharged: () => undefined,
   isAnyRefused,
-  // It ends with its window, whatever it refuses.
-  outcome(asked, state, hits, later, second) {
-    const resetSeconds = asked.windowEndSeconds - second;
-    return { ...outcomeOfAsk(asked, state, hits, later), resetSeconds };
+  // It ends with its window, even when it refuses.
+  outcome(operation, state, hits, later, second) {
+    const resetSeconds = operation.windowEndSeconds - second;
+    return { ...outcomeOfCharge(operation, state, hits, later), resetSeconds };
   },
-  heldOutcome(asked, state, hits, second) {
-    const resetSeconds = asked.windowEndSeconds - second;
-    return { ...heldOutcomeOf(asked, state, hits), resetSeconds };
+  heldOutcome(operation, state, hits, second) {
+    const resetSeconds = operation.windowEndSeconds - second;
+    return { ...heldOutcomeOf(operation, state, hits), resetSeconds };
   },
-  commit: commitAsks,
+  commit: commitCharges,
   refuses: refusesOne,
   isRecalled: isRecalledWhole,
   refusal: refusalOfWhole,

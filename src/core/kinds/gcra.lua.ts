@@ -3,7 +3,7 @@ import { decodeFigures, type KindLua } from './kind.lua';
 const KEPT = {
   kept: ['units', 'tick'],
   advance: `
-    if units > MOST or tick > MOST then NOT_OURS() end
+    if units > MAX_EXACT or tick > MAX_EXACT then NOT_OURS() end
     used, elapsed = units, order.now - tick
     if elapsed > 0 then
       used, elapsed = units - elapsed * order.drain, 0
@@ -17,10 +17,10 @@ export const gcraLua: KindLua = {
   has: { previous: false, elapsed: true },
   free: 'order.capacity - used',
   unit: 'order.period',
-  own: {
+  record: {
     ...KEPT,
     figures: ['used', 'order.now - elapsed'],
-    most: 'MOST',
+    most: 'MAX_EXACT',
     ready: `format(' ' .. WHOLE, order.now)`,
     encode: `elapsed == 0 and format(WHOLE, used) .. order.ready or format(WHOLE .. ' ' .. WHOLE, used, order.now - elapsed)`,
     life: 'ceil(used / order.drain) - elapsed',

@@ -1,23 +1,23 @@
 import { gcraLua } from './gcra.lua';
-import type { CounterState, Gate, Kind } from './kind';
+import type { CounterState, Limiter, Kind } from './kind';
 import { rollingWords, ROLLING_RANGE, numbersIn } from './rolling';
 import { isAstray } from './ticks';
 import { isRecalledWhole, refusalOfWhole } from './refusal';
 import {
-  commitAsks,
+  commitCharges,
   heldOutcomeOf,
   isAnyRefused,
-  outcomeOfAsk,
+  outcomeOfCharge,
   refusesOne,
   wasFull,
 } from './whole';
 
-/** A debt stops here: beyond, integers are no longer exact. */
+/** A debt is clamped to this: beyond, integers are not exact. */
 const MAX_UNITS = Number.MAX_SAFE_INTEGER;
 
 /**
- * A bucket that drains evenly: `used` is in units, of which each tick frees as many as the limit says, and `elapsed` the
- * ticks since the last change, 0 once `used` has drained up to now. Stored as `units tick`.
+ * A bucket that drains evenly: `used` is in units, and each tick frees one unit per hit of the limit; `elapsed` is the ticks
+ * since the last change, 0 once `used` has drained up to now. Stored as `units tick`.
  */
 export const gcra = {
   letter: 'g',
@@ -25,8 +25,8 @@ export const gcra = {
   serves: () => true,
   range: ROLLING_RANGE,
   hasBurst: true,
-  looks: true,
-  hasOwnForm: true,
+  readsFirst: true,
+  isRecord: true,
   lua: gcraLua,
   ofHits: ({ periodTicks }, hits) => ({ used: hits * periodTicks, previous: 0, elapsed: 0 }),
   advance,
@@ -41,33 +41,33 @@ export const gcra = {
     const missing = hits * periodTicks - (size * periodTicks - used);
     return Math.ceil(missing / drain) - elapsed;
   },
-  hitsAsked: () => undefined,
+  hitsCharged: () => undefined,
   isAnyRefused,
-  outcome: outcomeOfAsk,
+  outcome: outcomeOfCharge,
   heldOutcome: heldOutcomeOf,
-  commit: commitAsks,
+  commit: commitCharges,
   refuses: refusesOne,
   isRecalled: isRecalledWhole,
   refusal: refusalOfWhole,
   isTakenBack: wasFull,
   ticksOfLife: ({ drain }, { used, elapsed }) => Math.ceil(used / drain) - elapsed,
-  isAstray: (gate, { elapsed }, ticks) => isAstray(gate, elapsed + ticks),
+  isAstray: (limiter, { elapsed }, ticks) => isAstray(limiter, elapsed + ticks),
   encode: (_, { used, elapsed }, tick) => `${String(used)} ${String(tick - elapsed)}`,
-  decode(gate, value, nowTick) {
+  decode(limiter, value, nowTick) {
     const [used, tick, ...more] = numbersIn(value);
     if (used === undefined || tick === undefined || more.length > 0) return undefined;
-    return advance(gate, { used, previous: 0, elapsed: 0 }, nowTick - tick);
+    return advance(limiter, { used, previous: 0, elapsed: 0 }, nowTick - tick);
   },
 } as const satisfies Kind<CounterState>;
 
 function advance(
-  gate: Gate<CounterState>,
+  limiter: Limiter<CounterState>,
   { used, previous, elapsed }: CounterState,
   ticks: number,
 ): CounterState {
   const now = elapsed + ticks;
-  if (isAstray(gate, now)) return { used, previous, elapsed: 0 };
+  if (isAstray(limiter, now)) return { used, previous, elapsed: 0 };
   if (now <= 0) return { used, previous, elapsed: now };
-  // A product beyond 2^53 is rounded, but never below what is in use.
-  return { used: Math.max(0, used - now * gate.drain), previous, elapsed: 0 };
+  // A product beyond 2^53 is rounded, but never below the usage.
+  return { used: Math.max(0, used - now * limiter.drain), previous, elapsed: 0 };
 }

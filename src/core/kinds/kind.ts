@@ -1,81 +1,78 @@
 import type { KindLua } from './kind.lua';
-import type { Seen } from './state';
+import type { Reading } from './state';
 import type { Ticks } from './ticks';
 
-export type { BudgetState, CounterState, Seen, State } from './state';
+export type { BudgetState, CounterState, Reading, State } from './state';
 
-/** How a rule counts, ready for the arithmetic. One shape for all kinds, so that the code which reads it stays fast. */
-export interface Gate<S extends Seen = Seen> extends Ticks {
+/** A rule's limit, compiled for the arithmetic of its kind. One shape for all kinds, so that the code that reads it stays fast. */
+export interface Limiter<S extends Reading = Reading> extends Ticks {
   readonly kind: Kind<S>;
   /** Hits per period. */
   readonly limit: number;
-  /** Hits that fit at once: the burst where the kind has one, else the limit. */
+  /** Burst size: the burst where the kind has one, else the limit. */
   readonly size: number;
-  /** Units of use that end with each tick, under a kind that drains: the limit, and 1 of a limit of 0. */
+  /** Units freed per tick by a kind that drains: the limit, and 1 for a limit of 0. */
   readonly drain: number;
   readonly chargeDenied: boolean;
-  /** The end of its counter keys: `_60s~g`; undefined where keys end in the start of the window. */
+  /** The suffix of its counter keys: `_60s~g`; undefined where keys end in the start of the window. */
   readonly keyEnd: string | undefined;
-  /** Whether each ask is an increment of its own: what one does to the counter is more than its hits. */
-  readonly isAlone: boolean;
+  /** Whether each charge needs an increment of its own, because it does more to the counter than adding hits. */
+  readonly isNeverMerged: boolean;
 }
 
-/** Asks of one batch for one counter, one after the other: so many times the same hits. */
-export interface Asks {
-  /** Hits of each; 0 looks, negative gives back. Beyond 2^53 it has lost digits, which changes no answer. */
+/** Equal charges of one batch to one counter, one after the other. */
+export interface Charges {
+  /** Hits of each charge; 0: a read, negative: a refund. Above 2^53 it has lost digits, which changes no answer. */
   readonly hits: number;
-  /** 1 for looks and for hits that are given back. */
+  /** 1 for reads and refunds. */
   readonly times: number;
 }
 
-/** The asks of an increment. */
-export interface Asked {
+/** What one increment does to its counter. */
+export interface Operation {
   /** How it is counted. */
-  readonly gate: Gate;
-  /** Hits to add, those of one ask under a kind that looks; 0 reads the counter; negative gives back, never below 0. */
+  readonly limiter: Limiter;
+  /** Hits to add, per charge under a kind that reads first; 0: a read; negative: a refund, never below 0. */
   readonly hits: number | bigint;
-  /** Equal asks in a row that this increment stands for, under a kind that looks; else 1. */
+  /** Number of equal charges in a row that this increment represents, under a kind that reads first; else 1. */
   readonly times: number;
   /** Unix second at which the window ends and the counter no longer matters. */
   readonly windowEndSeconds: number;
-  /** Of a call that opens or ends a reservation; undefined: hits are charged at once. */
+  /** For a call that opens or closes a reservation; undefined: hits are charged at once. */
   readonly reservation?: Reservation | undefined;
-  /** False: where counters of a request are decided together, its refusal holds none of them back. */
+  /** False: where the counters of a request are decided together, its refusal holds back no other increment. */
   readonly holdsBack?: boolean | undefined;
-  /** Of hits that are taken back: when the store charged them, in microseconds since 1970; no window that began since loses them. */
+  /** For an undo: when the store charged the hits, in microseconds since 1970; windows that began later lose none. */
   readonly undoOfMicros?: number | undefined;
 }
 
-/** What an ask does with hits that are held (budgets.md section 4). */
+/** What a charge does with reserved hits (budgets.md section 4). */
 export interface Reservation {
-  /**
-   * `cancel`: the caller went away before its answer, so that no `settle` will come; `look`: nothing is done, leases that are over
-   * stay so too.
-   */
-  readonly mode: 'reserve' | 'settle' | 'cancel' | 'look';
-  /** 1 to 256 bytes; of a look also empty: it asks for none. */
+  /** `cancel`: the caller left before its answer, so no `settle` will come; `read`: changes nothing, and expires no leases. */
+  readonly mode: 'reserve' | 'settle' | 'cancel' | 'read';
+  /** 1 to 256 bytes; a read may leave it empty: it then concerns no reservation. */
   readonly id: string;
-  /** Of `settle`: whether it says hits of its own; else it charges what is held. */
+  /** For `settle`: whether it has hits of its own; else it charges the reserved ones. */
   readonly saysHits: boolean;
 }
 
-/** What one ask is answered. */
+/** The answer to one charge. */
 export interface Outcome {
   readonly isOver: boolean;
   /** Hits that would be admitted now; 0 when over. */
   readonly remaining: number;
-  /** Hits in use after this ask: what `nearHits` compares with its threshold. */
+  /** Hits in use after this charge: `nearHits` compares them with its threshold. */
   readonly used: number;
   /** How many of its hits are over. */
   readonly over: number;
   /**
-   * Over: seconds until this ask would be admitted without other requests, or until nothing is in use when it never will be.
-   * Else: until nothing is in use, or until the window ends.
+   * Over: seconds until this charge would be admitted without other requests; if it never would be, until the counter is idle.
+   * Else: seconds until the counter is idle, or until the window ends.
    */
   readonly resetSeconds: number;
 }
 
-/** What a limit may be under a kind. */
+/** Bounds of limits under a kind. */
 export interface KindRange {
   /** The largest limit and burst. */
   readonly maxLimit: number;
@@ -84,89 +81,86 @@ export interface KindRange {
   readonly hasCalendar: boolean;
 }
 
-/** What a rule says that is of a kind, in words. */
+/** The words for a kind in rules, answers and messages. */
 export interface KindWords {
   /** Its algorithm in rule files and answers. */
   readonly name: string;
-  /** What of a rule asks for it. */
+  /** The rule field that selects this kind. */
   readonly feature: string;
-  /** What of a limit is more than hits per period. */
-  readonly ofGate: (gate: Gate) => readonly string[];
+  /** Properties beyond hits per period, such as the burst. */
+  readonly ofLimiter: (limiter: Limiter) => readonly string[];
 }
 
 /**
- * A kind of limit: plain functions over what is seen of a counter. The table (`kinds.ts`) has all kinds, and no code outside
- * of this folder knows one by its name.
+ * A kind of limit: pure functions over the reading of a counter. The table (`kinds.ts`) has all kinds; no code outside of this
+ * folder knows one by its name.
  */
-export interface Kind<S extends Seen = Seen> {
-  /** In keys and scripts. */
+export interface Kind<S extends Reading = Reading> {
+  /** Its letter in keys and scripts. */
   readonly letter: string;
   readonly words: KindWords;
-  /** Whether a rule of its algorithm is of this kind that says this of `charge_denied` and has this limit. */
+  /** Whether this kind serves a rule of its algorithm with this `charge_denied` and limit. */
   readonly serves: (chargeDenied: boolean | undefined, limit: number) => boolean;
   readonly range: KindRange;
   readonly hasBurst: boolean;
   /**
-   * An ask is admitted or refused whole, by where its counter stands: a store looks before it charges, says where the counter
-   * stood, and writes nothing for a look. Otherwise all hits are charged: those of several asks are summed, plain commands
-   * do, and a store says where the counter stands after them.
+   * A charge is admitted or refused whole, by its counter before the charge: a store reads first, reports the counter as it was,
+   * and writes nothing for a read. Otherwise all hits are charged: several charges are summed, plain commands suffice, and a store
+   * reports the counter after them.
    */
-  readonly looks: boolean;
+  readonly readsFirst: boolean;
   /**
-   * Counters are kept in a form of their own, and each ends when nothing of it is in use. Otherwise they are counts in
-   * windows, whose start is in the key, and end together.
+   * Counters are records, each of which expires when it is idle. Otherwise they are counts of windows, with the start of the window
+   * in the key, which expire together.
    */
-  readonly hasOwnForm: boolean;
-  /** Undefined: several kinds under one key, which have a script of their own. */
+  readonly isRecord: boolean;
+  /** Undefined: several kinds under one key, with a script of their own. */
   readonly lua?: KindLua | undefined;
 
-  /** A counter of which exactly so many hits are in use, and none of a window before. */
-  ofHits(gate: Gate<S>, hits: number, nowTick: number): S;
-  /** A counter so many ticks later; earlier when negative. What was stored at a tick stands here with `elapsed` 0. */
-  advance(gate: Gate<S>, seen: S, ticks: number): S;
-  /** Units that are free, as many to a hit as the period has ticks; negative: a debt, or a limit that was lowered. */
-  free(gate: Gate<S>, seen: S): number;
-  /** The counter with so many hits more; negative gives back. */
-  take(gate: Gate<S>, seen: S, hits: number): S;
-  /** Ticks until nothing is in use, or until the window ends. */
-  ticksUntilReset(gate: Gate<S>, seen: S): number;
-  /** Ticks until so many hits, which fit into an unused counter, would be admitted. */
-  ticksUntilFree(gate: Gate<S>, seen: S, hits: number): number;
-  /** All hits that a window was asked for, refused ones too; undefined: that cannot be seen. */
-  hitsAsked(seen: S): number | undefined;
-  /** Whether an ask of an increment is refused, by what a store said. */
-  isAnyRefused(asked: Asked, seen: S): boolean;
-  /** What an ask gets by what a store said; `later`: hits of its increment that came after its own; `second`: now. */
-  outcome(asked: Asked, seen: S, hits: number, later: number, second: number): Outcome;
-  /** The same for one that was held back, while its counter was seen so. */
-  heldOutcome(asked: Asked, seen: S, hits: number, second: number): Outcome;
-  /** The counter after the asks of an increment; undefined when nothing has to be written, as for a look and for what was refused. */
-  commit(asked: Asked, seen: S): S | undefined;
-  /** Whether one ask of an increment does not fit: it is then refused with all that is decided together with it. */
-  refuses(asked: Asked, seen: S): boolean;
-  /** Whether what is known of a refusal answers such asks in place of the store. */
-  isRecalled(asked: Asked): boolean;
-  /** Where a counter stands that has refused one of these asks; `none`: none was; undefined: that cannot be told, or says nothing new. */
-  refusal(asked: Asked, seen: S, isHeld: boolean): S | 'none' | undefined;
-  /** Whether hits that were given back took a counter from refusing a hit to within its limit. */
-  isTakenBack(asked: Asked, seen: S): boolean;
+  /** A counter with exactly `hits` in use, and none in the previous window. */
+  ofHits(limiter: Limiter<S>, hits: number, nowTick: number): S;
+  /** The counter `ticks` later; earlier when negative. A value stored at a tick has `elapsed` 0 at that tick. */
+  advance(limiter: Limiter<S>, reading: S, ticks: number): S;
+  /** Free units (a hit is as many units as the period has ticks); negative: a debt, or a limit that was lowered. */
+  free(limiter: Limiter<S>, reading: S): number;
+  /** The counter with `hits` more; negative refunds. */
+  take(limiter: Limiter<S>, reading: S, hits: number): S;
+  /** Ticks until the counter is idle, or until the window ends. */
+  ticksUntilReset(limiter: Limiter<S>, reading: S): number;
+  /** Ticks until `hits`, which fit into an unused counter, would be admitted. */
+  ticksUntilFree(limiter: Limiter<S>, reading: S, hits: number): number;
+  /** All hits charged to a window, refused ones too; undefined: unknown. */
+  hitsCharged(reading: S): number | undefined;
+  /** Whether any charge of an increment is refused, by the store's reading. */
+  isAnyRefused(operation: Operation, reading: S): boolean;
+  /** The outcome of one charge by the store's reading; `later`: hits of its increment after its own; `second`: now. */
+  outcome(operation: Operation, reading: S, hits: number, later: number, second: number): Outcome;
+  /** As `outcome`, for a charge that was held back, by the reading of its counter. */
+  heldOutcome(operation: Operation, reading: S, hits: number, second: number): Outcome;
+  /** The counter after an increment; undefined when nothing has to be written: for a read, and where all is refused. */
+  commit(operation: Operation, reading: S): S | undefined;
+  /** Whether one charge of an increment does not fit: it is then refused with everything that is decided together with it. */
+  refuses(operation: Operation, reading: S): boolean;
+  /** Whether a cached refusal may answer such an operation in place of the store. */
+  isRecalled(operation: Operation): boolean;
+  /** The refusing counter, where one of these charges was refused; `none`: none was; undefined: unknown, or nothing new. */
+  refusal(operation: Operation, reading: S, isHeld: boolean): S | 'none' | undefined;
+  /** Whether a refund took a counter from refusing a hit to within its limit. */
+  isTakenBack(operation: Operation, reading: S): boolean;
 
-  /**
-   * Where a counter stands for which a list of limits has a part of the kind of this letter alone, as 1.0.0-rc.1 wrote it; never less
-   * than what was used.
-   */
+  /** Reads a counter that 1.0.0-rc.1 wrote for a list with one limit, of the kind with this letter; never less than what was used. */
   readonly heirOf?: { readonly letter: string; readonly decode: Kind<S>['decode'] };
-  /** Whether a counter that is so many ticks older by now was written by a clock that was wrong; `advance` mends it. */
-  isAstray(gate: Gate<S>, seen: S, ticks: number): boolean;
-  /** Of an own form: ticks for which a counter is kept after it was written. */
-  ticksOfLife(gate: Gate<S>, seen: S): number;
-  /** The value of a counter, as operators see it: whole numbers with a space between, of most kinds as a store holds it. */
-  encode(gate: Gate<S>, seen: S, nowTick: number): string;
-  /** Where a value stands now; undefined: it was not written by this kind. */
-  decode(gate: Gate<S>, value: string, nowTick: number): S | undefined;
+  /** Whether a counter that was written `ticks` ago was written by a wrong clock; `advance` mends it. */
+  isAstray(limiter: Limiter<S>, reading: S, ticks: number): boolean;
+  /** For records: ticks for which a counter is kept after it was written. */
+  ticksOfLife(limiter: Limiter<S>, reading: S): number;
+  /** A counter's value for operators: whole numbers separated by spaces, for most kinds as a store holds it. */
+  encode(limiter: Limiter<S>, reading: S, nowTick: number): string;
+  /** The current reading of a value; undefined: another kind wrote it. */
+  decode(limiter: Limiter<S>, value: string, nowTick: number): S | undefined;
 }
 
-/** A kind of the table: Redis counts by its Lua. */
-export interface ScriptedKind<S extends Seen = Seen> extends Kind<S> {
+/** A kind of the table: Redis counts with its Lua. */
+export interface ScriptedKind<S extends Reading = Reading> extends Kind<S> {
   readonly lua: KindLua;
 }

@@ -1,18 +1,18 @@
 import { count } from './count';
 import { fixed } from './fixed';
-import { limitGate, type GateDefinition } from './gate';
+import { compileLimiter, type LimiterDefinition } from './limiter';
 import { gcra } from './gcra';
-import type { Gate, Kind } from './kind';
+import type { Limiter, Kind } from './kind';
 import { sliding } from './sliding';
 import { slidingLog } from './sliding-log';
 
-/** The table: a kind of limit is one file, its Lua and a place here. The first of a name is what rules without it are of. */
+/** The table: a kind of limit is one file, its Lua and an entry here. The first entry with a name serves rules without an algorithm. */
 export const KINDS = [count, fixed, gcra, slidingLog, sliding] as const;
 
-/** What rule files call them. */
+/** Their names in rule files. */
 export type AlgorithmName = (typeof KINDS)[number]['words']['name'];
 
-/** The kind of limits that say this of how they count; without a limit that of large ones. */
+/** The kind for this algorithm and `charge_denied`; without a limit the kind for large ones. */
 export function kindOf({
   algorithm = count.words.name,
   chargeDenied,
@@ -30,13 +30,13 @@ export function kindOf({
 }
 
 /** How a rule counts. */
-export function toGate(
-  definition: GateDefinition & { readonly algorithm?: AlgorithmName | undefined },
-): Gate {
-  return limitGate(kindOf(definition), definition);
+export function toLimiter(
+  definition: LimiterDefinition & { readonly algorithm?: AlgorithmName | undefined },
+): Limiter {
+  return compileLimiter(kindOf(definition), definition);
 }
 
-/** The gate of limits that say nothing but so many hits per window. */
-export function plainGate(limit: number): Gate {
-  return limitGate(count, { limit, periodSeconds: 0 });
+/** The limiter of a plain window. */
+export function plainLimiter(limit: number): Limiter {
+  return compileLimiter(count, { limit, periodSeconds: 0 });
 }

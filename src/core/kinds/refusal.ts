@@ -1,57 +1,58 @@
-import type { Asked, CounterState, Gate, Seen, State } from './kind';
+import type { Operation, CounterState, Limiter, Reading, State } from './kind';
 import { tickAt } from './ticks';
-import { afterAsks, countAdmitted } from './whole';
+import { afterCharges, countAdmitted } from './whole';
 
-/** Where a counter stood when it refused an ask, and when that was by the clock of this process. */
+/** A counter that refused a charge, and when, by the clock of this process. */
 export interface KnownState {
   readonly state: State;
   readonly atSeconds: number;
-  /** Unix second from which the ask that it refused would fit. */
+  /** Unix second from which the refused charge would fit. */
   readonly endSeconds: number;
 }
 
 /**
- * Where the counter stands now, if no ask fits. Others can only have charged it since, and a refused ask writes nothing: its
- * store would refuse them too. Undefined also when the clock went back, after which it cannot be known.
+ * The counter now, if no charge fits. Others can only have charged it since, and a refused charge writes nothing: its store would
+ * refuse too. Undefined also after the clock went back, when this cannot be known.
  */
 export function stateRefusing(
   known: KnownState,
-  { gate, hits, times }: Asked,
+  { limiter, hits, times }: Operation,
   nowSeconds: number,
 ): State | undefined {
   if (nowSeconds < known.atSeconds) return undefined;
-  const { tickMicros, kind } = gate as Gate<State>;
+  const { tickMicros, kind } = limiter as Limiter<State>;
   const ticks = tickAt(nowSeconds, tickMicros) - tickAt(known.atSeconds, tickMicros);
-  const state = kind.advance(gate as Gate<State>, known.state, ticks);
-  const admitted = countAdmitted(gate, state, { hits: Number(hits), times });
+  const state = kind.advance(limiter as Limiter<State>, known.state, ticks);
+  const admitted = countAdmitted(limiter, state, { hits: Number(hits), times });
   return admitted === 0 ? state : undefined;
 }
 
-/** The Unix second from which an ask that a counter refuses would fit. */
-export function refusedUntil(asked: Asked, seen: Seen, nowSeconds: number): number {
-  const { gate, hits, windowEndSeconds } = asked;
-  if (!gate.kind.hasOwnForm) return windowEndSeconds;
+/** The Unix second from which a refused charge would fit. */
+export function refusedUntil(operation: Operation, reading: Reading, nowSeconds: number): number {
+  const { limiter, hits, windowEndSeconds } = operation;
+  if (!limiter.kind.isRecord) return windowEndSeconds;
   const second = Math.ceil(nowSeconds);
   return (
-    second + gate.kind.outcome({ ...asked, times: 1 }, seen, Number(hits), 0, second).resetSeconds
+    second +
+    limiter.kind.outcome({ ...operation, times: 1 }, reading, Number(hits), 0, second).resetSeconds
   );
 }
 
-/** A look is never refused, and a rule that charges what it refuses would lose charges. */
-export function isRecalledWhole({ gate, hits }: Asked): boolean {
-  return hits !== 0 && !gate.chargeDenied;
+/** A read is never refused, and a rule that charges refused hits would lose charges. */
+export function isRecalledWhole({ limiter, hits }: Operation): boolean {
+  return hits !== 0 && !limiter.chargeDenied;
 }
 
-/** See `Kind.refusal`, where asks are admitted or refused whole. */
+/** See `Kind.refusal`, for charges that are admitted or refused whole. */
 export function refusalOfWhole(
-  asked: Asked,
+  operation: Operation,
   state: CounterState,
   isHeld: boolean,
 ): CounterState | 'none' | undefined {
-  const gate = asked.gate as Gate<CounterState>;
-  const { times } = asked;
-  const hits = Number(asked.hits);
-  if (isHeld || hits <= 0 || gate.chargeDenied) return undefined;
-  const admitted = countAdmitted(gate, state, { hits, times });
-  return admitted === times ? 'none' : afterAsks(gate, state, hits, times, admitted);
+  const limiter = operation.limiter as Limiter<CounterState>;
+  const { times } = operation;
+  const hits = Number(operation.hits);
+  if (isHeld || hits <= 0 || limiter.chargeDenied) return undefined;
+  const admitted = countAdmitted(limiter, state, { hits, times });
+  return admitted === times ? 'none' : afterCharges(limiter, state, hits, times, admitted);
 }

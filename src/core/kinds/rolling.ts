@@ -1,20 +1,20 @@
-import type { Gate, KindRange, KindWords } from './kind';
+import type { Limiter, KindRange, KindWords } from './kind';
 
-/** What counts in ticks of its own; twice as large a limit still counts exactly. */
+/** Bounds of kinds that count in ticks; a limit twice as large still counts exactly. */
 export const ROLLING_RANGE: KindRange = {
   maxLimit: 50_000_000,
   maxPeriodSeconds: 90_000_000,
   hasCalendar: false,
 };
 
-/** Windows charge what they refuse, these do not: only the other way round has to be said. */
-export function rollingWords<N extends string>(name: N, own: (gate: Gate) => string) {
-  const ofGate = (gate: Gate): readonly string[] =>
-    gate.chargeDenied ? [own(gate), 'refused hits are charged'] : [own(gate)];
-  return { name, feature: `algorithm: ${name}`, ofGate } satisfies KindWords;
+/** Windows charge refused hits, these kinds do not: only the opposite is mentioned. */
+export function rollingWords<N extends string>(name: N, own: (limiter: Limiter) => string) {
+  const ofLimiter = (limiter: Limiter): readonly string[] =>
+    limiter.chargeDenied ? [own(limiter), 'refused hits are charged'] : [own(limiter)];
+  return { name, feature: `algorithm: ${name}`, ofLimiter } satisfies KindWords;
 }
 
-/** The numbers of a value that is nothing but numbers, with one space between. */
+/** The numbers of a value that consists of whole numbers separated by single spaces. */
 export function numbersIn(value: string): readonly number[] {
   return /^\d+(?: \d+)*$/.test(value) ? value.split(' ').map(Number) : [];
 }

@@ -1,17 +1,17 @@
 import type { KindLua } from './kind.lua';
 
-/** What scripts need that know logs: `value`, `used` and `previous` are packed doubles, the ticks of hits, the oldest first. */
+/** Functions for scripts with logs: `value`, `used` and `previous` are packed doubles, the ticks of hits, the oldest first. */
 export const LOG_LUA = `
 local MAX_LOGGED = 64
 local function isTick(time)
-  return time and time >= 0 and time <= MOST and time % 1 == 0
+  return time and time >= 0 and time <= MAX_EXACT and time % 1 == 0
 end
 local function packTimes(times)
   local parts = {}
   for i, time in ipairs(times) do parts[i] = struct.pack('<d', time) end
   return table.concat(parts)
 end
--- The log with hits of a clock that was wrong as hits of now.
+-- The log, with hits of a wrong clock moved to now.
 local function mendLog(live, order)
   local times = {}
   for at = 1, #live, 8 do
@@ -21,7 +21,7 @@ local function mendLog(live, order)
   table.sort(times)
   return packTimes(times)
 end
--- How many hits of a log are in use, these, and whether a clock was wrong; nothing where the value is no log.
+-- The number of hits in use of a log, their ticks, and whether a clock was wrong; nothing where the value is not a log.
 local function standLog(value, order)
   local bytes, from, edge, time = #value, 1, order.now - order.period, nil
   if bytes % 8 ~= 0 or bytes > 8 * MAX_LOGGED then return nil end
@@ -42,7 +42,7 @@ end
 local function lastOfLog(live)
   return live == '' and 0 or struct.unpack('<d', live, #live - 7)
 end
--- The log with so many hits at this tick; negative gives the newest back.
+-- The log with hits more at this tick; negative removes the newest.
 local function takeIntoLog(live, hits, now)
   if hits <= 0 then return string.sub(live, 1, math.max(0, #live + 8 * hits)) end
   local time = math.max(now, lastOfLog(live))
@@ -58,13 +58,13 @@ local function putLog(after, size, live)
   end
   return size
 end
--- The log without so many of the hits that were counted at this tick or after it.
+-- The log without up to hits of those counted at this tick or later.
 local function undoInLog(live, hits, tick)
   local at = 1
   while at < #live and struct.unpack('<d', live, at) < tick do at = at + 8 end
   return string.sub(live, 1, at - 1) .. string.sub(live, at + 8 * hits)
 end
--- Window, hits before and hits of it, as far as they are in use: the latest moments at which these can have been.
+-- Converts a window with its hits and those before, as far as they are in use, to the latest ticks possible.
 local function logOfWindow(limit, window, before, count)
   local starts, times = window * limit.period, {}
   local ends = math.min(starts + limit.period, limit.now)
@@ -87,7 +87,7 @@ export const slidingLogLua: KindLua = {
   free: '(order.size - used) * order.period',
   unit: '1',
   isLog: true,
-  own: {
+  record: {
     kept: [],
     advance: '',
     figures: [],

@@ -3,7 +3,7 @@ import { decodeFigures, type KindLua } from './kind.lua';
 const KEPT = {
   kept: ['window', 'before', 'count'],
   advance: `
-    if window * order.period > MOST or before > 100000000 or count > 100000000 then NOT_OURS() end
+    if window * order.period > MAX_EXACT or before > 100000000 or count > 100000000 then NOT_OURS() end
     local period = order.period
     local since = order.now - window * period
     if since < order.astray then used, previous, elapsed, isAstray = count, before, since % period, true
@@ -18,7 +18,7 @@ export const slidingLua: KindLua = {
   has: { previous: true, elapsed: true },
   free: `order.capacity - used * order.period - (previous > 0 and max(0, previous * (elapsed > 0 and order.period - elapsed or order.period) - order.period) or 0)`,
   unit: '1',
-  own: {
+  record: {
     ...KEPT,
     figures: ['(order.now - elapsed) / order.period', 'previous', 'used'],
     most: '100000000',
@@ -28,7 +28,7 @@ export const slidingLua: KindLua = {
     local windows = floor((order.now - elapsed) / order.period) - floor(tick / order.period)
     if windows == 0 then used = max(0, used - hits)
     elseif windows == 1 then previous = max(0, previous - hits) end`,
-    // It ends with the next window all the same. A shorter text would leave the end of the longer one.
+    // It still ends with the next window. A shorter text would leave the end of the longer one.
     inPlace: 'isSame and #text >= #value',
   },
 };

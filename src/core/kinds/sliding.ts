@@ -1,24 +1,24 @@
 import { slidingLua } from './sliding.lua';
-import type { CounterState, Gate, Kind } from './kind';
+import type { CounterState, Limiter, Kind } from './kind';
 import { numbersIn, rollingWords, ROLLING_RANGE } from './rolling';
 import { isAstray } from './ticks';
 import { isRecalledWhole, refusalOfWhole } from './refusal';
 import {
-  commitAsks,
+  commitCharges,
   heldOutcomeOf,
   isAnyRefused,
-  outcomeOfAsk,
+  outcomeOfCharge,
   refusesOne,
   wasFull,
 } from './whole';
 
-/** A debt stops here: beyond, products are no longer exact. */
+/** A debt is clamped to this: beyond, products are not exact. */
 const MAX_HITS = 100_000_000;
 
 /**
- * A window that moves with time: that of now, and so much of the hits of the one before as still lies in it, one less: hits
- * that are spread evenly are points, the first of which lies at the start, so that a steady client is not refused. `used` and
- * `previous` are their hits, `elapsed` the ticks since the window of now began. Stored as `window previous used`.
+ * A window that moves with time: the current window, and the share of the previous one that still overlaps, minus one hit: hits
+ * that are spread evenly are points, the first of which is at the start, so that a steady client is not refused. `used` and
+ * `previous` are their hits, `elapsed` the ticks since the current window began. Stored as `window previous used`.
  */
 export const sliding = {
   letter: 's',
@@ -26,8 +26,8 @@ export const sliding = {
   serves: () => true,
   range: ROLLING_RANGE,
   hasBurst: false,
-  looks: true,
-  hasOwnForm: true,
+  readsFirst: true,
+  isRecord: true,
   lua: slidingLua,
   ofHits: ({ periodTicks }, used, nowTick) => ({
     used,
@@ -43,50 +43,50 @@ export const sliding = {
     return { used: Math.max(0, Math.min(used + hits, MAX_HITS)), previous, elapsed };
   },
   ticksUntilReset: ({ periodTicks }, { elapsed }) => periodTicks - elapsed,
-  /** What this window holds stays until its end; only the window before fades meanwhile. */
+  /** Hits of this window stay until its end; meanwhile only the previous window fades. */
   ticksUntilFree({ limit, periodTicks }, { used, previous, elapsed }, hits) {
     if (used + hits <= limit)
       return ticksUntilFaded(limit - used - hits, previous, periodTicks) - elapsed;
     return periodTicks - elapsed + ticksUntilFaded(limit - hits, used, periodTicks);
   },
-  hitsAsked: () => undefined,
+  hitsCharged: () => undefined,
   isAnyRefused,
-  outcome: outcomeOfAsk,
+  outcome: outcomeOfCharge,
   heldOutcome: heldOutcomeOf,
-  commit: commitAsks,
+  commit: commitCharges,
   refuses: refusesOne,
   isRecalled: isRecalledWhole,
   refusal: refusalOfWhole,
   isTakenBack: wasFull,
   ticksOfLife: ({ periodTicks }, { elapsed }) => 2 * periodTicks - elapsed,
-  isAstray: (gate, { elapsed }, ticks) => isAstray(gate, elapsed + ticks),
+  isAstray: (limiter, { elapsed }, ticks) => isAstray(limiter, elapsed + ticks),
   encode({ periodTicks }, { used, previous, elapsed }, tick) {
     const window = Math.floor((tick - elapsed) / periodTicks);
     return `${String(window)} ${String(previous)} ${String(used)}`;
   },
-  decode(gate, value, nowTick) {
+  decode(limiter, value, nowTick) {
     const [window, previous, used, ...more] = numbersIn(value);
     if (window === undefined || previous === undefined || used === undefined) return undefined;
     if (more.length > 0) return undefined;
     const stored = { used, previous, elapsed: 0 };
-    return advance(gate, stored, nowTick - window * gate.periodTicks);
+    return advance(limiter, stored, nowTick - window * limiter.periodTicks);
   },
 } as const satisfies Kind<CounterState>;
 
-/** Ticks from the start of a window until no more than `room` is left of the `previous` hits. */
+/** Ticks from the start of a window until at most `room` of the `previous` hits are left. */
 function ticksUntilFaded(room: number, previous: number, periodTicks: number): number {
   return Math.max(0, periodTicks - Math.floor(((room + 1) * periodTicks) / previous));
 }
 
 function advance(
-  gate: Gate<CounterState>,
+  limiter: Limiter<CounterState>,
   { used, previous, elapsed }: CounterState,
   ticks: number,
 ): CounterState {
-  const { periodTicks } = gate;
+  const { periodTicks } = limiter;
   const now = elapsed + ticks;
-  // A window that a wrong clock has named is that of now.
-  if (isAstray(gate, now)) {
+  // A window from a wrong clock becomes the current one.
+  if (isAstray(limiter, now)) {
     const since = ((now % periodTicks) + periodTicks) % periodTicks;
     return { used, previous, elapsed: since };
   }

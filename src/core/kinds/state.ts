@@ -1,40 +1,40 @@
-/** Where a counter stands at one moment, of a kind that looks before it charges. */
+/** A counter at one moment, of a kind that reads before it charges. */
 export interface CounterState {
-  /** Hits of this window; under gcra units, as many to a hit as the period has ticks. */
+  /** Hits of this window; for gcra units, as many per hit as the period has ticks. */
   readonly used: number;
-  /** Hits of the window before; 0 but under sliding_window. */
+  /** Hits of the previous window; 0 except for sliding_window. */
   readonly previous: number;
   /**
-   * Ticks since the counter's own time, see each kind; 0 where it has none. Negative when the clock went back before that
-   * time: the counter then stands still, and every wait is longer by as much.
+   * Ticks since the counter's own time, see each kind; 0 where it has none. Negative after the clock went back before that time:
+   * the counter then stands still, and every wait is longer by as much.
    */
   readonly elapsed: number;
-  /** Ticks since each hit that is in use, the oldest first; of a log alone. */
+  /** For a log only: ticks since each hit in use, the oldest first. */
   readonly ages?: readonly number[] | undefined;
-  /** When it stood so by the clock of the store, in microseconds since 1970; undefined: the store does not say. */
+  /** Time of the reading by the clock of the store, in microseconds since 1970; undefined: the store does not report it. */
   readonly atMicros?: number | undefined;
 }
 
 /** One limit of a counter that has several. */
 export interface EntryState extends CounterState {
-  /** Of a window: the Unix second at which it ends; else 0. */
+  /** For a window: the Unix second at which it ends; else 0. */
   readonly endSeconds: number;
 }
 
 /** Refusals of a counter, and the block that they began; times in milliseconds since 1970, 0 for none. */
 export interface BlockState {
-  /** Refusals in the span that is open. */
+  /** Refusals in the open span. */
   readonly strikes: number;
   readonly spanEndMs: number;
   /** The end of the last block. */
   readonly untilMs: number;
-  /** How long that took; 0: the next one is the first again. */
+  /** The duration of the last block; 0: the next block is the first again. */
   readonly tookMs: number;
   /** The last refusal, or the end of the last block. */
   readonly quietMs: number;
 }
 
-/** Where a counter of several limits, reservations or blocks stands at one moment (budgets.md section 8). */
+/** A counter of several limits, reservations or blocks at one moment (budgets.md section 8). */
 export interface BudgetState {
   /** By the clock of the store, in microseconds since 1970. */
   readonly atMicros: number;
@@ -44,16 +44,16 @@ export interface BudgetState {
   readonly blocks: readonly BlockState[];
   /** Hits that open reservations hold. */
   readonly held: number;
-  /** How many are open. */
+  /** Number of open reservations. */
   readonly open: number;
-  /** What the reservation of the ask held before it; -1: it was not open. */
+  /** Hits that the charge's reservation held before it; -1: it was not open. */
   readonly was: number;
-  /** Hits of reservations whose leases were over, as this ask found them. */
+  /** Hits of reservations whose expiry this charge found. */
   readonly lapsed: number;
 }
 
-/** Where a counter stands that is more than a count. */
+/** A counter that is more than a count. */
 export type State = CounterState | BudgetState;
 
-/** What is seen of a counter: a state or, where that is a number alone, the number. Only its kind looks into it. */
-export type Seen = State | number;
+/** What a store reads of a counter: its state or, where a number suffices, the number. Only its kind interprets it. */
+export type Reading = State | number;

@@ -1,7 +1,7 @@
-/** Twice 50,000,000 hits of so many units each stay below 2^53, where every integer is exact. */
+/** Twice 50,000,000 hits of this many units each stay below 2^53, where every integer is exact. */
 const MAX_TICKS_OF_PERIOD = 90_071_992;
 
-/** The longest answer in seconds: what a google.protobuf.Duration holds. */
+/** The longest answer in seconds: the maximum of a google.protobuf.Duration. */
 const MAX_SECONDS = 315_576_000_000;
 
 /** The clock of a rule: its period is a whole number of its ticks. */
@@ -19,12 +19,12 @@ export function ticksOf(periodSeconds: number): Ticks {
   return { tickMicros, periodTicks: periodMicros / tickMicros };
 }
 
-/** Clocks may be apart by so many seconds; what lies further ahead was written by a clock that was wrong. */
+/** Clocks may differ by this; a time further in the future was written by a wrong clock. */
 export const SPARE_SECONDS = 15;
 
 /**
- * Whether a counter was written so far ahead, where it was written so many ticks ago, that its clock was wrong: it then counts
- * as written now. A clock that went back by a period at most is believed.
+ * Whether a counter was written so far in the future that its clock was wrong (`elapsed` ticks ago): it then counts as written now.
+ * A clock that went back by at most a period is believed.
  */
 export function isAstray({ tickMicros, periodTicks }: Ticks, elapsed: number): boolean {
   return elapsed < -(periodTicks + spareTicks(tickMicros));
@@ -39,12 +39,12 @@ export function tickAt(nowSeconds: number, tickMicros: number): number {
   return Math.floor((Math.round(nowSeconds * 1_000) * 1_000) / tickMicros);
 }
 
-/** Whole seconds that a number of ticks takes, rounded up. */
+/** Whole seconds of a number of ticks, rounded up. */
 export function secondsOfTicks(ticks: number, tickMicros: number): number {
   return Math.min(Math.ceil(ticks / (1_000_000 / tickMicros)), MAX_SECONDS);
 }
 
-/** Whole milliseconds that a number of ticks takes, rounded up. */
+/** Whole milliseconds of a number of ticks, rounded up. */
 export function millisOfTicks(ticks: number, tickMicros: number): number {
   return Math.min(Math.ceil((ticks * tickMicros) / 1_000), MAX_SECONDS * 1_000);
 }

@@ -1,6 +1,6 @@
 import type { KindLua } from './kind.lua';
 
-/** What others wrote under a key counts as INCRBY takes it: an integer below 0 as 0, where it is lifted to. */
+/** Values that others wrote under a key are read as INCRBY reads them: a negative integer as 0, to which it is raised. */
 export const windowLua: KindLua = {
   decode: `
     local count = find(value, '^%-?%d+$') and tonumber(value)

@@ -7,7 +7,7 @@ export const WINDOW_RANGE: KindRange = {
   hasCalendar: true,
 };
 
-/** A count needs no clock of its own: one unit a hit, and none that come back. */
+/** A count needs no clock of its own: one unit per hit, none freed by time. */
 export const WINDOW_TICKS = { tickMicros: 1_000_000, periodTicks: 1 } as const;
 
 export const nothing = (): number => 0;

@@ -6,9 +6,9 @@ import type { RuleLimit } from '../rules/rules';
 /** An increment that may still grow while its batch is being planned. */
 type Growing = { -readonly [K in keyof Increment]: Increment[K] };
 
-/** What tells counters apart, and the limit that they are held against. */
+/** The identity of a counter, and its limit. */
 export type Countable = Pick<Match, 'template' | 'values'> & {
-  readonly limit: Pick<RuleLimit, 'requestsPerUnit' | 'gate' | 'reservation'>;
+  readonly limit: Pick<RuleLimit, 'requestsPerUnit' | 'limiter' | 'reservation'>;
 };
 
 /** The increment that counts a descriptor. */
@@ -20,15 +20,15 @@ interface Chosen {
 export const NOT_MERGED = -1;
 
 /**
- * Longer values stand alone: V8 hashes a text of more than 16,383 characters by its length, so that a map of such texts
+ * Longer values are not merged: V8 hashes a string of more than 16,383 characters by its length, so that a map of such strings
  * compares each with all others.
  */
 export const MAX_MERGED_LENGTH = 4_096;
 
-/** The descriptors of a request with which one is compared; what comes after so many stands alone, or their square would count. */
+/** Descriptors of a request with which one is compared: later ones are not compared, to avoid quadratic time. */
 const MAX_COMPARED = 64;
 
-/** The increments of one template, by values. Most templates meet one text of values in a batch: the map is made with the second. */
+/** The increments of one template, by values. Most templates have one list of values per batch: the map is made for the second. */
 class CountersOfTemplate {
   #values: string | undefined;
   #index = NOT_MERGED;
@@ -48,32 +48,32 @@ class CountersOfTemplate {
 }
 
 /**
- * Gathers the increments of a batch. Equal counters become one increment, as long as that changes no answer: other limits, hits
- * that are given back, sums that would lose digits and very long values stand alone, in order. So do hits for a counter that
- * another template of the same request has met since: `a_b` with `c` and `a` with `b_c` are one key.
+ * Gathers the increments of a batch. Increments of equal counters are merged where that changes no answer: other limits, refunds,
+ * sums that would lose digits and very long values stay separate, in order. So do hits for a counter that another template of the
+ * same request has used since: `a_b` with `c` and `a` with `b_c` are one key.
  */
 export class Coalescer {
   readonly increments: Growing[] = [];
   #separate: boolean;
-  /** Of a request that is charged together: its increments that take more hits of the same counter. */
+  /** For a request that is charged together: its increments that may still be merged with hits of the same counter. */
   #joined: Map<KeyTemplate, CountersOfTemplate> | undefined;
-  /** The last template and its counters: most batches meet few templates. */
+  /** Cache of the last template and its counters: most batches have few templates. */
   #template: KeyTemplate | undefined;
   #counters = new CountersOfTemplate();
   #byTemplate: Map<KeyTemplate, CountersOfTemplate> | undefined;
   readonly #chosen: readonly (Chosen | undefined)[];
-  /** Where the descriptors of the last request begin in `#chosen`. */
+  /** Index in `#chosen` of the last request's first descriptor. */
   #requestStart = 0;
 
-  /** `chosen`: what the caller notes of the increment that each descriptor got, in order. */
+  /** `chosen`: the caller's list of the increment of each descriptor, in order. */
   constructor(chosen: readonly (Chosen | undefined)[]) {
     this.#separate = false;
     this.#chosen = chosen;
   }
 
   /**
-   * What follows belongs to another request. `separate`: keep each of its increments on its own, because its counters are decided
-   * together. `isJoining`: all of its hits for one counter are one ask, which is admitted or refused whole.
+   * Starts another request. `separate`: its increments are not merged with those of others, because its counters are decided
+   * together. `isJoining`: all of its hits for one counter are one charge, which is admitted or refused whole.
    */
   startRequest(separate: boolean, isJoining = false): void {
     this.#separate = separate;
@@ -82,13 +82,13 @@ export class Coalescer {
   }
 
   /**
-   * Adds the hits to the increment of the same counter and limit and returns its index; NOT_MERGED if the caller must append
-   * one before the next call. Where one ask is counted after another, only equal ones in a row become one increment.
+   * Merges the hits into an increment of the same counter and limit and returns its index; NOT_MERGED if the caller must append one
+   * before the next call. Where charges are counted one by one, only equal ones in a row are merged.
    */
   merge({ template, values, limit }: Countable, hits: number | bigint): number {
     if (this.#joined !== undefined)
       return this.#join(this.#joined, { template, values, limit }, hits);
-    if (this.#separate || limit.gate.isAlone || values.length > MAX_MERGED_LENGTH)
+    if (this.#separate || limit.limiter.isNeverMerged || values.length > MAX_MERGED_LENGTH)
       return NOT_MERGED;
     const counters = this.#countersOf(template);
     if (typeof hits === 'bigint' || hits < 0) {
@@ -113,7 +113,7 @@ export class Coalescer {
     const index = counters.get(values);
     const increment = this.increments[index];
     const sum = Number(increment?.hits ?? 0) + hits;
-    if (increment?.gate !== limit.gate || sum > Number.MAX_SAFE_INTEGER) {
+    if (increment?.limiter !== limit.limiter || sum > Number.MAX_SAFE_INTEGER) {
       counters.set(values, this.increments.length);
       return NOT_MERGED;
     }
@@ -121,19 +121,19 @@ export class Coalescer {
     return index;
   }
 
-  /** Its index. */
+  /** Adds an increment that may be merged later. Returns its index. */
   add(increment: Increment): number {
     return this.increments.push(increment) - 1;
   }
 
-  /** The same index where that increment may take hits of this limit now; else NOT_MERGED. */
+  /** The index, where hits of this limit may be merged into that increment now; else NOT_MERGED. */
   #openFor({ requestsPerUnit }: Countable['limit'], index: number): number {
     if (index === NOT_MERGED) return NOT_MERGED;
     const isOpen = this.increments[index]?.limit === requestsPerUnit && this.#keepsOrder(index);
     return isOpen ? index : NOT_MERGED;
   }
 
-  /** Whether no increment of this request that comes later counts under the same key. */
+  /** Whether no later increment of this request uses the same key. */
   #keepsOrder(index: number): boolean {
     const { increments } = this;
     if (index === increments.length - 1) return true;
@@ -144,7 +144,7 @@ export class Coalescer {
       const other = chosen[i]?.increment ?? NOT_MERGED;
       if (other <= index) continue;
       const otherKey = (increments[other] as Growing).key;
-      // Their lengths first: a key is put together only when it is compared.
+      // Lengths first: a key is built only when it is compared.
       if (otherKey.length === key.length && otherKey === key) return false;
     }
     return true;
@@ -152,7 +152,7 @@ export class Coalescer {
 
   #grow(index: number, by: number): boolean {
     const increment = this.increments[index] as Growing;
-    if (increment.gate.kind.looks) return repeat(increment, by);
+    if (increment.limiter.kind.readsFirst) return repeat(increment, by);
     const sum = (increment.hits as number) + by;
     if (sum > Number.MAX_SAFE_INTEGER) return false;
     increment.hits = sum;
@@ -177,12 +177,12 @@ export class Coalescer {
   }
 }
 
-/** Reservations are asked by their ids; hits that are given back, and looks, stand alone. */
+/** Reservations are distinguished by their ids; refunds and reads are not merged. */
 function isSummed({ values, limit }: Countable, hits: number): boolean {
   return hits > 0 && limit.reservation === undefined && values.length <= MAX_MERGED_LENGTH;
 }
 
-/** One more ask of the same hits. */
+/** One more charge of the same hits. */
 function repeat(increment: Growing, hits: number): boolean {
   if (hits === 0 || increment.hits !== hits) return false;
   const times = increment.times + 1;

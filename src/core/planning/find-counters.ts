@@ -6,8 +6,8 @@ import { planBatch, type PlanOptions } from './plan';
 import type { Windows } from './windows';
 
 /**
- * The counters that a request would count in, one for each descriptor; undefined where no limit applies and under an
- * unlimited rule. A text: why the request makes no sense.
+ * The counters in which a request would count, one for each descriptor; undefined where no limit applies and under an unlimited
+ * rule. A string: why the request is invalid.
  */
 export function findCounters(
   rules: Rules,

@@ -1,4 +1,4 @@
-import { isBudgetGate, MAX_SUM } from '../budgets/budget';
+import { isBudgetLimiter, MAX_SUM } from '../budgets/budget';
 import type { Reservation } from '../kinds/kind';
 import type { DecisionRequest, RequestDescriptor } from '../model';
 import type { Increment } from '../ports';
@@ -9,16 +9,16 @@ import type { Rules } from '../rules/rules';
 import type { Runs } from './runs';
 import type { Windows } from './windows';
 
-/** Bytes of the id of a reservation, in UTF-8. */
+/** Maximal length of a reservation's id, in bytes of UTF-8. */
 const MAX_ID_BYTES = 256;
 
-/** What a descriptor asks of a rule with a budget that it cannot be asked (budgets.md sections 4 and 8); undefined: nothing. */
+/** Why a descriptor's operation is invalid under a rule with a budget (budgets.md sections 4 and 8); undefined: it is valid. */
 export function faultOfBudgets(
   request: DecisionRequest,
   matches: readonly (Match | undefined)[],
 ): string | undefined {
   for (const [at, match] of matches.entries()) {
-    if (match === undefined || !isBudgetGate(match.limit.gate)) continue;
+    if (match === undefined || !isBudgetLimiter(match.limit.limiter)) continue;
     const fault = faultOf(match, hitsOf(request, request.descriptors[at] as RequestDescriptor));
     if (fault !== undefined) return fault;
   }
@@ -35,7 +35,7 @@ function faultOf({ id, limit }: Match, hits: number | bigint): string | undefine
     : `the value of ${String(limit.reservation)} must have 1 to ${String(MAX_ID_BYTES)} bytes; found ${String(bytes)}`;
 }
 
-/** What a descriptor does with hits that are held; undefined: they are charged at once. */
+/** What a descriptor does with reserved hits; undefined: its hits are charged at once. */
 export function reservationOf(
   { id, limit }: Match,
   { hits }: Pick<RequestDescriptor, 'hits'>,
@@ -52,8 +52,8 @@ interface BudgetPlanning {
 }
 
 /**
- * The increment of a rule with a budget. All that is kept of its counter lies under names with one part in braces, so that a cluster
- * has it on one node; the length of the domain tells domains apart whose names and keys read the same.
+ * The increment of a rule with a budget. All keys of its counter share one hash tag, so that a cluster stores them on one node; the
+ * length of the domain separates domains whose names and keys read the same.
  */
 export function budgetIncrement(
   match: Match,
@@ -65,10 +65,10 @@ export function budgetIncrement(
   const { rules, windows, options } = planning;
   const shown = rules.secrets && redactedPath(match, rules.secrets, windows.second);
   const name = counterName(template, shown ?? entries);
-  const { gate } = limit;
+  const { limiter } = limit;
   return {
-    key: `${options.keyPrefix}{c:${name}~${String(limit.domain.length)}}${String(gate.keyEnd)}`,
-    // Reservations give nothing back.
+    key: `${options.keyPrefix}{c:${name}~${String(limit.domain.length)}}${String(limiter.keyEnd)}`,
+    // Reservations refund nothing.
     hits: reservation === undefined ? hits : Math.max(0, hits),
     limit: limit.requestsPerUnit,
     ttlSeconds: 0,
@@ -76,7 +76,7 @@ export function budgetIncrement(
     rule: limit,
     entries,
     shown,
-    gate,
+    limiter,
     times: 1,
     reservation,
     holdsBack: planning.runs.holdsBack(limit),

@@ -12,41 +12,41 @@ import { Runs, type RunOptions } from './runs';
 import { withValueLimit } from './value-limit';
 import { windowOf, type Windows } from './windows';
 
-/** What one descriptor asks of its counter. */
+/** The hits that one descriptor adds to its counter. */
 export interface DescriptorHit {
   readonly limit: RuleLimit;
   readonly metric: string;
-  /** Negative when given back. A bigint became a number: it lost digits only far above any limit. */
+  /** Negative: a refund. A bigint became a number: it lost digits only far above any limit. */
   readonly hits: number;
   /** Index of the increment that counts it; -1 for an unlimited rule, which needs no counter. */
   readonly increment: number;
-  /** The hits of that increment up to and including this ask's own. */
+  /** The hits of that increment up to and including its own. */
   readonly cumulativeHits: number;
 }
 
-/** All that a batch needs from the counters. */
+/** Everything that a batch needs from the counters. */
 export interface Plan {
   readonly increments: readonly Increment[];
   /** See CounterBatch. */
   readonly groupEnds: readonly number[] | undefined;
   /** One for each descriptor of each faultless request, in order; undefined where no limit applies. */
   readonly descriptorHits: readonly (DescriptorHit | undefined)[];
-  /** For each request: why it cannot be decided. */
+  /** For each request: why it cannot be decided; undefined: it can. */
   readonly faults: readonly (string | undefined)[];
   readonly unmet: Unmet;
-  /** Those of the rules. */
+  /** The secrets of the rules. */
   readonly secrets?: Secrets | undefined;
 }
 
-/** Descriptors of a batch for which there is no rule. */
+/** Descriptors of a batch without a rule. */
 export interface Unmet {
   /** One entry for each request in a domain without rules. */
   readonly unknownDomains: readonly UnknownDomain[];
-  /** Descriptors that no rule matched, by the domain of the rules; undefined when every descriptor met one. */
+  /** Number of descriptors that no rule matched, by domain; undefined when every descriptor matched one. */
   readonly unmatched: ReadonlyMap<string, number> | undefined;
 }
 
-/** A domain without rules, and how many descriptors one request brought there. */
+/** A domain without rules, and the number of descriptors of one request to it. */
 export interface UnknownDomain {
   readonly domain: string;
   readonly descriptors: number;
@@ -55,9 +55,9 @@ export interface UnknownDomain {
 export interface PlanOptions extends RunOptions {
   /** CACHE_KEY_PREFIX. */
   readonly keyPrefix: string;
-  /** EXPIRATION_JITTER_MAX_SECONDS: the TTL grows by 0 up to, not including, this. */
+  /** EXPIRATION_JITTER_MAX_SECONDS: a random number of seconds below this is added to the TTL. */
   readonly ttlJitterSeconds: number;
-  /** Undefined: `limits_from` of a rule means nothing. */
+  /** Undefined: `limits_from` of rules is ignored. */
   readonly limitsFrom?: LimitsFrom | undefined;
 }
 
@@ -67,13 +67,13 @@ interface Planning {
   readonly options: PlanOptions;
   readonly random: Random;
   readonly coalescer: Coalescer;
-  readonly unmet: UnmetSheet;
-  /** Undefined: no rule has limits of values. */
+  readonly unmet: MutableUnmet;
+  /** Undefined: no rule has `limits_from`. */
   readonly limitsFrom: LimitsFrom | undefined;
   readonly runs: Runs;
 }
 
-/** Matches every request of a batch and plans its increments. Pure but for the injected randomness. */
+/** Matches every request of a batch and plans its increments. Pure except for the injected randomness. */
 export function planBatch(
   rules: Rules,
   requests: readonly DecisionRequest[],
@@ -83,7 +83,7 @@ export function planBatch(
 ): Plan {
   const descriptorHits: (DescriptorHit | undefined)[] = [];
   const coalescer = new Coalescer(descriptorHits);
-  const unmet: UnmetSheet = { unknownDomains: [], unmatched: undefined };
+  const unmet: MutableUnmet = { unknownDomains: [], unmatched: undefined };
   const limitsFrom = rules.hasLimitsFrom ? options.limitsFrom : undefined;
   const runs = new Runs(rules, options);
   const planning = { rules, windows, options, random, coalescer, unmet, limitsFrom, runs };
@@ -98,12 +98,12 @@ export function planBatch(
   return { increments, groupEnds, descriptorHits, faults, unmet, secrets: rules.secrets };
 }
 
-interface UnmetSheet extends Unmet {
+interface MutableUnmet extends Unmet {
   readonly unknownDomains: UnknownDomain[];
   unmatched: Map<string, number> | undefined;
 }
 
-/** Why the request makes no sense under these rules; undefined when it does. */
+/** Why the request is invalid under these rules; undefined when it is valid. */
 function planRequest(
   request: DecisionRequest,
   planning: Planning,
@@ -130,7 +130,7 @@ function matchRequest(
   { rules, unmet, limitsFrom }: Planning,
 ): readonly (Match | undefined)[] {
   const domainRules = rules.domains.get(domain);
-  // A new list for each request: one for the batch, whose elements change, was slower by 6 %.
+  // A new list for each request: reusing one for the batch was slower by 6 %.
   const matches = new Array<Match | undefined>(descriptors.length);
   if (domainRules === undefined) {
     unmet.unknownDomains.push({ domain, descriptors: descriptors.length });
@@ -151,7 +151,7 @@ function matchRequest(
   return matches;
 }
 
-function noteUnmatched(unmet: UnmetSheet, domain: string, descriptors: number): void {
+function noteUnmatched(unmet: MutableUnmet, domain: string, descriptors: number): void {
   unmet.unmatched ??= new Map();
   unmet.unmatched.set(domain, (unmet.unmatched.get(domain) ?? 0) + descriptors);
 }
@@ -186,7 +186,7 @@ function incrementFor(
   const { limit, template, entries } = match;
   if (limit.budget !== undefined)
     return budgetIncrement(match, Number(hits), reservationOf(match, descriptor), planning);
-  if (limit.gate.keyEnd !== undefined || limit.windowAt !== undefined)
+  if (limit.limiter.keyEnd !== undefined || limit.windowAt !== undefined)
     return uncommonIncrement(match, hits, planning);
   const { rules, windows, options, random } = planning;
   const { keyEnd, startSeconds, endSeconds } = windows[limit.unit];
@@ -200,27 +200,28 @@ function incrementFor(
     rule: limit,
     entries,
     shown,
-    gate: limit.gate,
+    limiter: limit.limiter,
     times: 1,
     reservation: undefined,
     holdsBack: planning.runs.holdsBack(limit),
   };
 }
 
-/** Of a limit whose counters have an end of their own, or with windows that are not one unit long. */
+/** The increment of a limit whose counters are records, or whose windows are not one unit long. */
 function uncommonIncrement(match: Match, hits: number | bigint, planning: Planning): Increment {
   const { rules, windows, options, random } = planning;
   const { limit, template, entries } = match;
-  const { gate, requestsPerUnit, periodSeconds } = limit;
+  const { limiter, requestsPerUnit, periodSeconds } = limit;
   const { keyEnd, startSeconds, endSeconds } = windowOf(limit, windows);
-  const ownEnd = gate.keyEnd;
-  // Counters with an end of their own do not end together: nothing has to spread them.
+  const ownEnd = limiter.keyEnd;
+  // Records expire at different times: they need no jitter.
   const jitter = ownEnd === undefined ? Math.floor(random() * options.ttlJitterSeconds) : 0;
-  // A counter keeps its name to the end of its window. One that lies in none starts anew.
+  // A counter keeps its name to the end of its window. A record has no window and gets the tokens of now.
   const tokensAt = ownEnd === undefined ? startSeconds : windows.second;
   const shown = rules.secrets && redactedPath(match, rules.secrets, tokensAt);
   const isOurs = ownEnd !== undefined || limit.calendar !== undefined;
-  // The domain `a` with the key `k_x` reads as `a_k` with `x` does: its length tells them apart, where no other service shares the key.
+  // The domain `a` with the key `k_x` reads as `a_k` with `x` does: the domain's length separates them, in keys that no other
+  // service shares.
   const end = isOurs ? (ownEnd ?? keyEnd) + String(limit.domain.length) : keyEnd;
   return {
     key: options.keyPrefix + counterName(template, shown ?? entries) + end,
@@ -231,7 +232,7 @@ function uncommonIncrement(match: Match, hits: number | bigint, planning: Planni
     rule: limit,
     entries,
     shown,
-    gate,
+    limiter,
     times: 1,
     reservation: undefined,
     holdsBack: planning.runs.holdsBack(limit),

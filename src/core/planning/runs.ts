@@ -4,21 +4,20 @@ import type { RuleLimit, Rules } from '../rules/rules';
 export interface RunOptions {
   /** STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT: the counters of a request are decided together. */
   readonly holdBack: boolean;
-  /** SHADOW_MODE or QUOTA_MODE: no rule refuses a request by itself, so that none is charged `together`. */
+  /** SHADOW_MODE or QUOTA_MODE: no rule by itself refuses a request, so `together` has no effect. */
   readonly refusesNothing?: boolean;
 }
 
 /**
- * Where the requests of a batch end whose counters are decided together: all of them under
- * STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT, else those of domains that say `charge: together`. Beside these every increment of
- * another request is a run of its own, which holds nothing back.
+ * The ends of requests whose counters are decided together: all of them under STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT, else those
+ * of domains with `charge: together`. Every increment of other requests is a run of its own, which holds nothing back.
  */
 export class Runs {
   /** See CounterBatch; undefined: no request is decided together. */
   readonly groupEnds: number[] | undefined;
   readonly #rules: Rules;
   readonly #holdBack: boolean;
-  /** Whether all hits of one counter in that request are one ask: where the domain says `charge: together`. */
+  /** Whether all hits of one counter in that request are one charge: for domains with `charge: together`. */
   isJoining = false;
   #isTogether: boolean;
   #start = 0;
@@ -38,12 +37,12 @@ export class Runs {
     return this.#isTogether;
   }
 
-  /** See `Increment.holdsBack`: where it is charged together, a rule that refuses no request by itself holds no other back. */
+  /** See `Increment.holdsBack`: in a domain that is charged together, a rule that refuses no request by itself holds back no other. */
   holdsBack({ shadowMode, quotaMode }: RuleLimit): false | undefined {
     return this.#isTogether && !this.#holdBack && (shadowMode || quotaMode) ? false : undefined;
   }
 
-  /** Ends the request, which brought the increments up to this one. */
+  /** Ends the request, whose increments end at this index. */
   end(increments: number): void {
     const { groupEnds } = this;
     if (groupEnds === undefined) return;

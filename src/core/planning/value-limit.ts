@@ -5,8 +5,8 @@ import type { BudgetLimits, LimitsFromRule, RuleLimit, Rules } from '../rules/ru
 import { redactedValue, type Secrets } from '../rules/secrets';
 
 /**
- * The match with the limit that its value has of its own; the same match while none is known, and of a rule without such limits.
- * A secret value is asked for by its token of now.
+ * The match with its value's own limit; the same match while that is unknown, and for a rule without `limits_from`. A secret value
+ * is looked up by its current token.
  */
 export function withValueLimit(
   match: Match,
@@ -16,11 +16,11 @@ export function withValueLimit(
   const { budget, limitsFrom: rule } = match.limit;
   if (budget !== undefined) return withLimitsOfEntries(match, budget, limits, secrets);
   if (rule === undefined) return match;
-  const said = limits.limitOf(rule, fieldOf(rule, match.entries, secrets));
-  return said === undefined ? match : { ...match, limit: rule.limitFor(said) };
+  const valueLimit = limits.limitOf(rule, fieldOf(rule, match.entries, secrets));
+  return valueLimit === undefined ? match : { ...match, limit: rule.limitFor(valueLimit) };
 }
 
-/** The same of a rule with several limits: one that a value does not have holds for it no more. */
+/** As above, for a rule with several limits: those that the value's limit lifts do not apply. */
 function withLimitsOfEntries(
   match: Match,
   { chosen, withEntries }: BudgetLimits,
@@ -30,16 +30,16 @@ function withLimitsOfEntries(
   const own = chosen.map((one) => {
     const rule = one?.limitsFrom;
     if (rule === undefined) return one;
-    const said = limits.limitOf(rule, fieldOf(rule, match.entries, secrets));
-    if (said === undefined) return one;
-    return said === 'unlimited' ? undefined : rule.limitFor(said);
+    const valueLimit = limits.limitOf(rule, fieldOf(rule, match.entries, secrets));
+    if (valueLimit === undefined) return one;
+    return valueLimit === 'unlimited' ? undefined : rule.limitFor(valueLimit);
   });
   if (own.every((one, at) => one === chosen[at])) return match;
   const limit = withEntries(own);
   return { ...match, limit: limit ?? { ...match.limit, unlimited: true } };
 }
 
-/** The field of the hash that holds the limit for these entries; a secret value is named by its token of now. */
+/** The field of the hash with the limit for these entries; a secret value is named by its current token. */
 export function fieldOf(
   { field }: LimitsFromRule,
   entries: readonly Entry[],
@@ -50,7 +50,7 @@ export function fieldOf(
   return secrets === undefined ? last.value : redactedValue(secrets, last);
 }
 
-/** Reads the limits of the values in a request now, for operators; decisions do not wait for them. */
+/** Reads the limits of a request's values now, for operators; decisions do not wait for them. */
 export async function readValueLimits(
   { domains, hasLimitsFrom, secrets }: Rules,
   { domain, descriptors }: DecisionRequest,

@@ -6,7 +6,7 @@ export interface Window extends WindowSpan {
   readonly secondsUntilReset: number;
 }
 
-/** The window of each unit at one whole second. */
+/** The window of each unit at one second. */
 export interface Windows extends Readonly<Record<Unit, Window>> {
   readonly second: number;
 }

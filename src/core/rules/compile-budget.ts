@@ -1,8 +1,14 @@
 import { budgetKind } from '../budgets/budget-kind';
-import type { BlockTerms, Budget, BudgetEntry, BudgetGate, ReserveTerms } from '../budgets/budget';
+import type {
+  BlockTerms,
+  Budget,
+  BudgetEntry,
+  BudgetLimiter,
+  ReserveTerms,
+} from '../budgets/budget';
 import { slots } from '../budgets/slots';
-import { limitGate } from '../kinds/gate';
-import type { CounterState, Gate } from '../kinds/kind';
+import { compileLimiter } from '../kinds/limiter';
+import type { CounterState, Limiter } from '../kinds/kind';
 import { kindOf } from '../kinds/kinds';
 import type { CalendarPeriod } from '../windows/calendar';
 import { keepWindow, windowOfLength } from '../windows/length';
@@ -16,26 +22,29 @@ import { limitName } from './describe-limit';
 import type { Period } from './period';
 import type { RuleLimit } from './rules';
 
-/** What of a rule bears on all of its limits. */
+/** The fields of a rule that concern all of its limits. */
 export interface BudgetSource extends BudgetDefinition {
-  /** A refused reservation is held all the same. */
+  /** A refused reservation is opened all the same. */
   readonly isForced: boolean;
   readonly isShadow: boolean;
 }
 
-/** Values with limits of their own, and rules of which some limits are replaced, share few combinations. */
+/** Values with limits of their own, and rules with replaced limits, have few combinations. */
 const MAX_KEPT = 256;
 
-/** The gate of one limit of a budget: hits that are refused are charged only where it says so. */
-export function entryGate(limit: LimitDefinition, { seconds = 0 }: Period): Gate<CounterState> {
+/** The limiter of one limit of a budget: refused hits are charged only where the limit asks for it. */
+export function entryLimiter(
+  limit: LimitDefinition,
+  { seconds = 0 }: Period,
+): Limiter<CounterState> {
   const { requestsPerUnit, burst, chargeDenied = false } = limit;
   const definition = { limit: requestsPerUnit, burst, chargeDenied, periodSeconds: seconds };
-  if (limit.isInFlight === true) return limitGate(slots, definition) as Gate<CounterState>;
+  if (limit.isInFlight === true) return compileLimiter(slots, definition) as Limiter<CounterState>;
   const kind = kindOf({ ...limit, limit: requestsPerUnit, chargeDenied: false });
-  return limitGate(kind, definition) as Gate<CounterState>;
+  return compileLimiter(kind, definition) as Limiter<CounterState>;
 }
 
-/** The limit of a rule with a budget, of which `entries` are the limits by themselves. */
+/** The limit of a rule with a budget; `entries` are its single limits. */
 export function withBudget(entries: readonly RuleLimit[], source: BudgetSource): RuleLimit {
   const names = source.limits.map(limitName);
   const kept = new Map<string, RuleLimit | undefined>();
@@ -49,7 +58,7 @@ export function withBudget(entries: readonly RuleLimit[], source: BudgetSource):
       replaces: [...new Set(left.flatMap(({ replaces }) => replaces))],
       limitsFrom: undefined,
       ofRule: chosen === entries ? undefined : own,
-      gate: budgetGate(toBudget({ entries, chosen }, source)),
+      limiter: budgetLimiter(toBudget({ entries, chosen }, source)),
       budget: { entries: entries.map((one, at) => chosen[at] ?? one), chosen, names, withEntries },
     };
   };
@@ -72,15 +81,15 @@ function longestOf(limits: readonly RuleLimit[]): RuleLimit | undefined {
   );
 }
 
-/** The length of a limit's period in seconds; of a calendar a usual one. Slots have none. */
-function lengthOf({ gate, periodSeconds, windowAt }: RuleLimit): number {
-  if (gate.kind === slots) return 0;
+/** The length of a limit's period in seconds; for a calendar the usual one. Slots have none. */
+function lengthOf({ limiter, periodSeconds, windowAt }: RuleLimit): number {
+  if (limiter.kind === slots) return 0;
   if (periodSeconds !== undefined) return periodSeconds;
   const { startSeconds = 0, endSeconds = 0 } = windowAt?.(0) ?? {};
   return endSeconds - startSeconds;
 }
 
-/** The limits of a rule, and those of them that hold. */
+/** The limits of a rule, and those of them that apply. */
 interface Choice {
   readonly entries: readonly RuleLimit[];
   readonly chosen: readonly (RuleLimit | undefined)[];
@@ -89,7 +98,7 @@ interface Choice {
 const DAY_SECONDS = 86_400;
 const DAYS_OF_UNIT = { DAY: 1, WEEK: 7, MONTH: 31, YEAR: 366 } as const;
 
-/** A zone that changes its clock makes a window longer by a day at most. */
+/** A zone that changes its clock makes a window longer by at most a day. */
 function longestOfCalendar({ unit, multiplier }: CalendarPeriod): number {
   return (DAYS_OF_UNIT[unit] * multiplier + 1) * DAY_SECONDS;
 }
@@ -124,13 +133,13 @@ function toReserve(
 
 function toEntry(limit: RuleLimit, isResting: boolean): BudgetEntry {
   const { windowAt, periodSeconds = 0, calendar } = limit;
-  const gate = limit.gate as Gate<CounterState>;
-  const { kind } = gate;
+  const limiter = limit.limiter as Limiter<CounterState>;
+  const { kind } = limiter;
   const isSlots = kind === slots;
-  const isAligned = !isSlots && !kind.hasOwnForm;
+  const isAligned = !isSlots && !kind.isRecord;
   const length = lengthOf(limit);
   return {
-    gate,
+    limiter,
     id:
       calendar === undefined
         ? kind.letter + String(periodSeconds)
@@ -145,32 +154,35 @@ function toEntry(limit: RuleLimit, isResting: boolean): BudgetEntry {
   };
 }
 
-/** Milliseconds: leases and blocks are said in them. */
+/** Milliseconds: the unit of leases and blocks. */
 const TICK_MICROS = 1_000;
 
-function budgetGate(budget: Budget): BudgetGate {
+function budgetLimiter(budget: Budget): BudgetLimiter {
   const awake = budget.entries.filter(({ isResting }) => !isResting);
   const counted = awake.filter(({ isSlots }) => !isSlots);
   const limiting = counted.length === 0 ? awake : counted;
   return {
     kind: budgetKind,
-    limit: Math.min(...limiting.map(({ gate }) => gate.limit)),
-    size: Math.min(...limiting.map(({ gate }) => gate.size)),
+    limit: Math.min(...limiting.map(({ limiter }) => limiter.limit)),
+    size: Math.min(...limiting.map(({ limiter }) => limiter.size)),
     drain: 1,
-    chargeDenied: awake.some(({ gate }) => gate.chargeDenied),
+    chargeDenied: awake.some(({ limiter }) => limiter.chargeDenied),
     keyEnd: budget.reserve === undefined ? '~c' : '~r',
     tickMicros: TICK_MICROS,
     periodTicks: 1,
-    isAlone: budget.reserve !== undefined || budget.blocks.length > 0,
+    isNeverMerged: budget.reserve !== undefined || budget.blocks.length > 0,
     budget,
   };
 }
 
-/** The same while so many instances count for themselves. */
-export function shareOfBudget({ budget }: BudgetGate, shareOf: (gate: Gate) => Gate): BudgetGate {
+/** The share of one instance, while several count alone. */
+export function shareOfBudget(
+  { budget }: BudgetLimiter,
+  shareOf: (limiter: Limiter) => Limiter,
+): BudgetLimiter {
   const entries = budget.entries.map((entry) => ({
     ...entry,
-    gate: shareOf(entry.gate) as Gate<CounterState>,
+    limiter: shareOf(entry.limiter) as Limiter<CounterState>,
   }));
-  return budgetGate({ ...budget, entries });
+  return budgetLimiter({ ...budget, entries });
 }

@@ -1,20 +1,20 @@
 import { MAX_OPEN } from '../budgets/budget';
-import { kindOf, plainGate, toGate } from '../kinds/kinds';
-import type { Gate } from '../kinds/kind';
+import { kindOf, plainLimiter, toLimiter } from '../kinds/kinds';
+import type { Limiter } from '../kinds/kind';
 import type { CurrentLimit } from '../model';
-import { entryGate, withBudget } from './compile-budget';
+import { entryLimiter, withBudget } from './compile-budget';
 import type { LimitDefinition, RuleDefinition } from './definition';
 import type { Period } from './period';
 import type { RuleLimit, LimitsFromRule, ValueLimit } from './rules';
 
 export interface LimitOptions {
-  /** UNIT_MULTIPLIER_ON_WIRE: answers say the number of units of a period. */
+  /** UNIT_MULTIPLIER_ON_WIRE: answers include the number of units of a period. */
   readonly unitMultiplierOnWire?: boolean;
   /** SHADOW_MODE: every rule is in shadow mode. */
   readonly shadowMode?: boolean;
   /** QUOTA_MODE: every rule is a quota. */
   readonly quotaMode?: boolean;
-  /** KVSTORE_LEASES: every limit is leased that can be and does not say otherwise. */
+  /** KVSTORE_LEASES: every limit that allows it is leased by default. */
   readonly leases?: boolean;
 }
 
@@ -28,12 +28,12 @@ const NO_NAMES: readonly string[] = [];
 
 export interface LimitScope {
   readonly domain: string;
-  /** Refused hits are not charged, where the limit does not say so. */
+  /** Refused hits are not charged, unless the limit says otherwise. */
   readonly isChargedTogether: boolean;
   readonly metric: string;
 }
 
-/** The limit at an entry, ready to match and to judge by; undefined: the entry has none. */
+/** The compiled limit of an entry; undefined: the entry has none. */
 export function compileLimit(
   place: LimitScope,
   rule: RuleDefinition,
@@ -42,18 +42,23 @@ export function compileLimit(
   const { limit, budget } = rule;
   if (limit === undefined) return undefined;
   if (budget === undefined) {
-    return compileOne(place, rule, inScope(limit, place, maker), { maker, gateOf });
+    return compileOne(place, rule, inScope(limit, place, maker), { maker, limiterOf });
   }
   const isShadow = rule.shadowMode || maker.shadowMode === true;
   const isForced = isShadow || rule.quotaMode || maker.quotaMode === true;
   const isPerSecond = areAllPerSecond(budget.limits, maker);
   const entries = budget.limits.map((one) =>
-    compileOne(place, rule, { ...one, leased: false }, { maker, gateOf: entryGate, isPerSecond }),
+    compileOne(
+      place,
+      rule,
+      { ...one, leased: false },
+      { maker, limiterOf: entryLimiter, isPerSecond },
+    ),
   );
   return withBudget(entries, { ...budget, isForced, isShadow });
 }
 
-/** Whether the counter of these limits ends within a second; requests in flight end whenever they do. */
+/** Whether the counter of these limits expires within a second; requests in flight may last longer. */
 function areAllPerSecond(limits: readonly LimitDefinition[], maker: LimitMaker): boolean {
   const timed = limits.filter(({ isInFlight }) => isInFlight !== true);
   return timed.length > 0 && timed.every((one) => isOneSecond(maker.periodOf(one)));
@@ -63,7 +68,7 @@ function isOneSecond({ unit, multiplier }: Period): boolean {
   return unit === 'SECOND' && multiplier === 1;
 }
 
-/** What a limit does not say itself, from its domain and the settings. Most limits stay as they are: a copy of each is most of a load. */
+/** Applies the defaults of its domain and of the settings. Most limits are unchanged: copying each would take most of a load's time. */
 function inScope(
   limit: LimitDefinition,
   { isChargedTogether }: LimitScope,
@@ -76,20 +81,20 @@ function inScope(
 
 interface CompileOne {
   readonly maker: LimitMaker;
-  /** See `RuleLimit`: said of all limits of a list at once. */
+  /** See `RuleLimit`: decided for all limits of a list at once. */
   readonly isPerSecond?: boolean;
-  readonly gateOf: (limit: LimitDefinition, period: Period) => Gate;
+  readonly limiterOf: (limit: LimitDefinition, period: Period) => Limiter;
 }
 
 function compileOne(
   { domain, metric }: LimitScope,
   rule: RuleDefinition,
   limit: LimitDefinition,
-  { maker, gateOf: gateFor, isPerSecond: listIsPerSecond }: CompileOne,
+  { maker, limiterOf: limiterFor, isPerSecond: listIsPerSecond }: CompileOne,
 ): RuleLimit {
   const period = limit.isInFlight === true ? NO_PERIOD : maker.periodOf(limit);
   const isPerSecond = listIsPerSecond ?? isOneSecond(period);
-  const gate = limit.unlimited ? plainGate(limit.requestsPerUnit) : gateFor(limit, period);
+  const limiter = limit.unlimited ? plainLimiter(limit.requestsPerUnit) : limiterFor(limit, period);
   const plain: RuleLimit = {
     current: currentLimit(limit, period, maker),
     requestsPerUnit: limit.requestsPerUnit,
@@ -104,7 +109,7 @@ function compileOne(
     onStoreError: rule.onStoreError,
     metric,
     domain,
-    gate,
+    limiter,
     isPerSecond,
     windowAt: period.windowAt,
     periodSeconds: period.seconds,
@@ -113,8 +118,8 @@ function compileOne(
     ofRule: undefined,
     budget: undefined,
     reservation: undefined,
-    // Hits of other kinds are not a sum that could be charged in advance.
-    isLeased: limit.leased === true && !limit.unlimited && !gate.kind.looks,
+    // Other kinds do not sum hits, so none can be charged in advance.
+    isLeased: limit.leased === true && !limit.unlimited && !limiter.kind.readsFirst,
   };
   if (limit.limitsFrom === undefined) return plain;
   return withLimitsFrom(plain, {
@@ -122,11 +127,11 @@ function compileOne(
     isPerSecond,
     maxLimit: limit.isInFlight === true ? MAX_OPEN : kindOf(limit).range.maxLimit,
     field: rule.shareThreshold ? rule.value : undefined,
-    gateOf: (requestsPerUnit) => gateFor({ ...limit, requestsPerUnit }, period),
+    limiterOf: (requestsPerUnit) => limiterFor({ ...limit, requestsPerUnit }, period),
   });
 }
 
-/** Of requests in flight: no unit is on the wire, and nothing ends by time. */
+/** For requests in flight: the wire has no unit for them, and they do not expire with a period. */
 const NO_PERIOD: Period = {
   unit: 'SECOND',
   multiplier: 0,
@@ -135,7 +140,7 @@ const NO_PERIOD: Period = {
   calendar: undefined,
 };
 
-/** Envoy would take a unit without its number for one of them, and let clients ask too often. */
+/** Envoy would read a unit without its number as one unit, and let clients ask too often. */
 function currentLimit(
   { requestsPerUnit, name }: LimitDefinition,
   { unit, multiplier }: Period,
@@ -149,12 +154,12 @@ function currentLimit(
     : { requestsPerUnit, unit: 'UNKNOWN', name, unitMultiplier: undefined };
 }
 
-function gateOf(
+function limiterOf(
   { requestsPerUnit, algorithm, burst, chargeDenied }: LimitDefinition,
   { seconds = 0 }: Period,
-): Gate {
-  // Only windows, whose counters need no clock, lie in a calendar.
-  return toGate({
+): Limiter {
+  // Only windows, whose counters need no clock, may follow a calendar.
+  return toLimiter({
     algorithm,
     burst,
     chargeDenied,
@@ -163,32 +168,38 @@ function gateOf(
   });
 }
 
-/** What a compiled rule knows of its source. */
+/** What a compiled rule keeps of its source. */
 interface LimitsFromSource extends Pick<
   LimitsFromRule,
   'key' | 'refreshMs' | 'isPerSecond' | 'maxLimit' | 'field'
 > {
-  /** How the rule counts under this limit. */
-  readonly gateOf: (requestsPerUnit: number) => Gate;
+  /** The limiter of the rule for this limit. */
+  readonly limiterOf: (requestsPerUnit: number) => Limiter;
 }
 
-/** Values of one rule that have a limit of their own mostly share few limits: plans. */
+/** Values of one rule with limits of their own usually share few limits: plans. */
 const MAX_KEPT_LIMITS = 256;
 
-/** The same limit for a rule whose values have theirs in a hash. */
-function withLimitsFrom(plain: RuleLimit, { gateOf, ...source }: LimitsFromSource): RuleLimit {
+/** The limit of a rule with `limits_from`. */
+function withLimitsFrom(plain: RuleLimit, { limiterOf, ...source }: LimitsFromSource): RuleLimit {
   const kept = new Map<ValueLimit, RuleLimit>();
-  const make = (said: ValueLimit): RuleLimit => {
-    if (said === 'unlimited') return { ...plain, unlimited: true, ofRule: own };
-    const current = { ...plain.current, requestsPerUnit: said };
-    return { ...plain, requestsPerUnit: said, current, gate: gateOf(said), ofRule: own };
+  const make = (valueLimit: ValueLimit): RuleLimit => {
+    if (valueLimit === 'unlimited') return { ...plain, unlimited: true, ofRule: own };
+    const current = { ...plain.current, requestsPerUnit: valueLimit };
+    return {
+      ...plain,
+      requestsPerUnit: valueLimit,
+      current,
+      limiter: limiterOf(valueLimit),
+      ofRule: own,
+    };
   };
-  const limitFor = (said: ValueLimit): RuleLimit => {
-    const known = kept.get(said);
+  const limitFor = (valueLimit: ValueLimit): RuleLimit => {
+    const known = kept.get(valueLimit);
     if (known !== undefined) return known;
     if (kept.size === MAX_KEPT_LIMITS) kept.clear();
-    const made = make(said);
-    kept.set(said, made);
+    const made = make(valueLimit);
+    kept.set(valueLimit, made);
     return made;
   };
   const { key, refreshMs, isPerSecond, maxLimit } = source;

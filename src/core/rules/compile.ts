@@ -7,16 +7,16 @@ import type { FindZone, FoundZone } from '../windows/zone-data';
 import { addRule, finishTree, type Draft, type TreeDraft } from './tree-draft';
 
 export interface CompileOptions extends LimitOptions {
-  /** Rules with secret keys need them. */
+  /** Required by rules with secret keys. */
   readonly tokens?: Tokens;
-  /** Undefined: the runtime knows the zones of calendars. */
+  /** Undefined: time zones come from the runtime. */
   readonly findZone?: FindZone;
 }
 
-/** To find the first window of a time zone costs as much as this many entries. */
+/** Finding the first window of a time zone costs as much as this many entries. */
 const ENTRIES_PER_ZONE = 100;
 
-/** Compiles checked definitions into the lookup tree. They hold no duplicates and every parent comes first. */
+/** Compiles checked definitions into the lookup tree. They contain no duplicates, and every parent precedes its children. */
 export function compileRules(
   domains: readonly DomainDefinition[],
   options: CompileOptions = {},
@@ -28,7 +28,7 @@ export function compileRules(
   }
 }
 
-/** The same, pausing after every `sliceSize` entries, so that a reload never delays a decision. */
+/** As above, pausing after every `sliceSize` entries, so that a reload never delays a decision. */
 export function* compileInSlices(
   domains: readonly DomainDefinition[],
   sliceSize: number,
@@ -67,7 +67,7 @@ export function* compileInSlices(
   return { domains: compiled, ...found, places, secrets, zones };
 }
 
-/** Keeps each zone that is found. */
+/** Records each zone that is found. */
 function noteZones(find: FindZone | undefined, zones: Map<string, FoundZone>) {
   if (find === undefined) return undefined;
   return (timeZone: string): FoundZone => {

@@ -6,39 +6,36 @@ import type { CalendarPeriod } from '../windows/calendar';
 import type { Place, RuleProblem, Unlisted } from '../../fields/problem';
 import type { SecretKind } from './secrets';
 
-/**
- * What a request gets whose counter the store failed to count: an error, OK, OVER_LIMIT, or the answer of
- * a count in this process.
- */
+/** The policy for a request whose counting failed in the store: an error, OK, OVER_LIMIT, or the answer of a count in this process. */
 export const ON_STORE_ERROR = ['error', 'allow', 'deny', 'local'] as const;
 
 export type OnStoreError = (typeof ON_STORE_ERROR)[number];
 
-/** `limits_from` of a rule file: the limits of values stand in a hash of the counter store. */
+/** `limits_from` of a rule file: limits of single values, read from a hash of the counter store. */
 export interface LimitsFromDefinition {
   /** The key of the hash, complete: no prefix is added. */
   readonly key: string;
-  /** A field that changes holds at most this much later. */
+  /** A changed field takes effect at most this much later. */
   readonly refreshMs: number;
 }
 
-/** How a period of the calendar is cut, see `CalendarPeriod`. */
+/** How calendar periods are cut, see `CalendarPeriod`. */
 export type CalendarDefinition = Pick<CalendarPeriod, 'timeZone' | 'weekStart' | 'monthStart'>;
 
-/** `block` of a rule file, all of it said (budgets.md section 6). */
+/** `block` of a rule file, with its defaults filled in (budgets.md section 6). */
 export type BlockDefinition = Omit<BlockTerms, 'entry'>;
 
-/** `lease` where a rule says none. */
+/** Default of `lease`. */
 export const DEFAULT_LEASE_MS = 600_000;
 
 /** `reserve` of a rule file (budgets.md section 4). */
 export interface ReserveDefinition {
   readonly leaseMs: number;
-  /** What becomes of hits whose lease is over. */
+  /** Whether expired hits are charged or released. */
   readonly unsettled: 'charge' | 'release';
 }
 
-/** What a rule says beyond one limit on the hits of its requests (budgets.md). */
+/** What a rule has beyond one limit on the hits of its requests (budgets.md). */
 export interface BudgetDefinition {
   /** All limits of the rule, 1 to 8; the first is that of the `RuleDefinition`. */
   readonly limits: readonly LimitDefinition[];
@@ -49,7 +46,7 @@ export interface BudgetDefinition {
 
 /** The limit of a rule as written, checked. */
 export interface LimitDefinition {
-  /** Undefined only when unlimited, and of requests in flight. */
+  /** Undefined only for unlimited rules and for requests in flight. */
   readonly unit: Unit | undefined;
   /** uint32. */
   readonly requestsPerUnit: number;
@@ -57,47 +54,47 @@ export interface LimitDefinition {
   /** Empty when the rule has none. */
   readonly name: string;
   readonly replaces: readonly string[];
-  /** Undefined: the limit holds for all values alike. */
+  /** Undefined: the same limit for all values. */
   readonly limitsFrom?: LimitsFromDefinition | undefined;
   /** Undefined: fixed_window. */
   readonly algorithm?: AlgorithmName | undefined;
-  /** gcra alone: hits that fit at once; undefined: `requestsPerUnit`. */
+  /** For gcra only: burst size; undefined: `requestsPerUnit`. */
   readonly burst?: number | undefined;
   /** Whether refused hits are charged; undefined: only by fixed_window. */
   readonly chargeDenied?: boolean | undefined;
-  /** Units of a period; undefined: 1. */
+  /** Number of units per period; undefined: 1. */
   readonly unitMultiplier?: number | undefined;
   /** Undefined: periods begin at multiples of their length since 1970. */
   readonly calendar?: CalendarDefinition | undefined;
-  /** `algorithm: in_flight`: so many open reservations, whatever their hits (budgets.md section 5). */
+  /** `algorithm: in_flight`: limits the number of open reservations, whatever their hits (budgets.md section 5). */
   readonly isInFlight?: boolean | undefined;
   /** Counts refusals by this limit. */
   readonly block?: BlockDefinition | undefined;
-  /** Whether hits are charged in advance (docs/leases.md); undefined: as KVSTORE_LEASES says. */
+  /** Whether hits are charged in advance (docs/leases.md); undefined: by KVSTORE_LEASES. */
   readonly leased?: boolean | undefined;
 }
 
-/** Where a rule is written; only what explains rules reads it. */
+/** Where a rule is written; read only by explanations. */
 export interface RulePlace {
   /** Name of the file or resource. */
   readonly file: string;
   readonly at: Place;
-  /** Of its `rate_limit`; undefined when it has none. */
+  /** The place of its `rate_limit`; undefined when it has none. */
   readonly limitAt: Place | undefined;
 }
 
 /**
- * One descriptor entry of a rule file, checked. Entries come flat, parents before children, so that
- * ten thousand of them can cross a thread and be compiled in slices.
+ * One descriptor entry of a rule file, checked. Entries come flat, parents before children, so that ten thousand of them can cross
+ * a thread and be compiled in slices.
  */
 export interface RuleDefinition {
-  /** Index of the enclosing entry in the same list; -1 on the top level of its domain. */
+  /** Index of the enclosing entry in the same list; -1 at the top level of its domain. */
   readonly parent: number;
   readonly key: string;
   /** Undefined: any value. A `*` in it matches zero or more characters. */
   readonly value: string | undefined;
   readonly limit: LimitDefinition | undefined;
-  /** Undefined: it says no more than `limit` does. */
+  /** Undefined: `limit` is all there is. */
   readonly budget?: BudgetDefinition | undefined;
   readonly shadowMode: boolean;
   readonly quotaMode: boolean;
@@ -105,17 +102,17 @@ export interface RuleDefinition {
   readonly valueToMetric: boolean;
   readonly shareThreshold: boolean;
   readonly metadata: JsonObject | undefined;
-  /** Undefined: what the service does by default (KVSTORE_FAILURE_MODE). */
+  /** Undefined: the service's default (KVSTORE_FAILURE_MODE). */
   readonly onStoreError?: OnStoreError | undefined;
-  /** How the values of its key are hidden; undefined: they are not secret. The same on every entry with this key. */
+  /** How its values are hidden; undefined: they are not secret. The same for every entry with this key. */
   readonly secret?: SecretKind | undefined;
   /** The token of the only value that matches, in place of `value`. */
   readonly valueHash?: string | undefined;
-  /** Undefined: not known. */
+  /** Undefined: unknown. */
   readonly place?: RulePlace | undefined;
 }
 
-/** All checked entries of one domain (several files when domains are merged). */
+/** All checked entries of one domain (of several files when domains are merged). */
 export interface DomainDefinition {
   readonly domain: string;
   /** `charge: together`: a refused request charges no counter of its rules (budgets.md section 7). */
@@ -123,7 +120,7 @@ export interface DomainDefinition {
   readonly rules: readonly RuleDefinition[];
 }
 
-/** What a source of rules holds. Any error means that nothing of it is used (behaviour.md §2.11). */
+/** The content of a source of rules. With any error none of it is used (behaviour.md §2.11). */
 export interface ParsedRules {
   readonly domains: readonly DomainDefinition[];
   readonly problems: readonly RuleProblem[];

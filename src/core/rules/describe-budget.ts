@@ -1,27 +1,27 @@
-import { isBudgetGate, type BlockTerms, type Budget } from '../budgets/budget';
+import { isBudgetLimiter, type BlockTerms, type Budget } from '../budgets/budget';
 import { toUnitCount } from '../windows/length';
 import { isHolding, type RuleLimit } from './rules';
 
-/** How one limit of a rule is said: `1,000 per hour`, and what it says beyond that. */
+/** One limit of a rule in words: `1,000 per hour`, and its further properties. */
 export interface EntryText {
   readonly rate: string;
   readonly more: readonly string[];
 }
 
 /**
- * The limits of a rule in words, with its reservations and blocks: `10 per second and 1,000 per hour, blocked for 15 minutes
- * after 3 refusals`. `textOf`: of one of its limits.
+ * The limits of a rule in words, with its reservations and blocks: `10 per second and 1,000 per hour, blocked for 15 minutes after
+ * 3 refusals`. `textOf` words one limit.
  */
 export function describeBudget(
-  { gate, budget }: Pick<RuleLimit, 'gate' | 'budget'>,
+  { limiter, budget }: Pick<RuleLimit, 'limiter' | 'budget'>,
   textOf: (limit: RuleLimit) => EntryText,
 ): string {
-  if (!isBudgetGate(gate) || budget === undefined) return '';
-  const { blocks, reserve } = gate.budget;
+  if (!isBudgetLimiter(limiter) || budget === undefined) return '';
+  const { blocks, reserve } = limiter.budget;
   const entries = budget.entries.flatMap((entry, at) => {
     if (!isHolding(budget, at)) return [];
     const { rate, more } = textOf(entry);
-    return [{ rate, more: [...more, ...blockTexts(gate.budget, at)] }];
+    return [{ rate, more: [...more, ...blockTexts(limiter.budget, at)] }];
   });
   const [sole] = entries;
   const rates =
@@ -33,7 +33,7 @@ export function describeBudget(
   return [
     ...rates,
     ...(lease === undefined ? [] : [reserve?.isReleased ? `${lease}, released unsettled` : lease]),
-    ...ofRule.map((block) => blockText(block, longestOf(gate.budget))),
+    ...ofRule.map((block) => blockText(block, longestOf(limiter.budget))),
   ].join(', ');
 }
 
@@ -57,7 +57,7 @@ function blockTexts({ blocks, entries }: Budget, at: number): readonly string[] 
   return own.map((block) => blockText(block, entries[at]?.periodSeconds ?? 0));
 }
 
-/** What is said by default is left out. */
+/** Defaults are left out. */
 function blockText({ after, withinMs, forMs, upToMs }: BlockTerms, periodSeconds: number): string {
   const refusals = after === 1 ? 'a refusal' : `${String(after)} refusals`;
   const isUsual = after === 1 || withinMs === (periodSeconds === 0 ? forMs : periodSeconds * 1_000);

@@ -10,7 +10,7 @@ import type { RuleLimit } from './rules';
 
 type Timed = Pick<RuleLimit, 'unit' | 'windowAt' | 'periodSeconds' | 'calendar'>;
 
-/** The true length in seconds of the period that holds this moment; months of the calendar differ. */
+/** The true length in seconds of the period that contains this moment; calendar months differ. */
 export function periodSecondsAt(limit: Timed, nowSeconds: number): number {
   const { periodSeconds, windowAt, unit } = limit;
   if (periodSeconds !== undefined) return periodSeconds;
@@ -19,7 +19,7 @@ export function periodSecondsAt(limit: Timed, nowSeconds: number): number {
   return endSeconds - startSeconds;
 }
 
-/** A rule's period in the words of its name: one minute, 5 minutes, 3 months. */
+/** A rule's period in the terms of its name: one minute, 5 minutes, 3 months. */
 export function periodOf(limit: Timed): UnitCount {
   const { calendar } = limit;
   if (calendar !== undefined) return { unit: calendar.unit, count: calendar.multiplier };
@@ -33,8 +33,8 @@ export function periodText({ unit, count }: UnitCount): string {
 }
 
 /**
- * What statistics and operators call one of several limits: its name, else its period and, unless it is a fixed window, what it
- * counts by (budgets.md section 3): `hour`, `5_minute`, `calendar_day`, `hour_gcra`, `in_flight`.
+ * The name of one of several limits for statistics and operators: its own name, else its period and, unless it is a fixed window,
+ * its algorithm (budgets.md section 3): `hour`, `5_minute`, `calendar_day`, `hour_gcra`, `in_flight`.
  */
 export function limitName(limit: LimitDefinition): string {
   const { name, unit = 'SECOND', unitMultiplier = 1, calendar, algorithm, isInFlight } = limit;
@@ -42,8 +42,8 @@ export function limitName(limit: LimitDefinition): string {
   if (isInFlight === true) return slots.words.name;
   const period = toUnitCount(windowSeconds(unit, unitMultiplier));
   if (calendar !== undefined) return `calendar_${countedUnit({ unit, count: unitMultiplier })}`;
-  const { hasOwnForm, words } = kindOf({ algorithm });
-  return hasOwnForm ? `${countedUnit(period)}_${words.name}` : countedUnit(period);
+  const { isRecord, words } = kindOf({ algorithm });
+  return isRecord ? `${countedUnit(period)}_${words.name}` : countedUnit(period);
 }
 
 /** `minute`, `5_minute`. */
@@ -52,10 +52,10 @@ function countedUnit({ unit, count }: UnitCount): string {
   return count === 1 ? word : `${String(count)}_${word}`;
 }
 
-/** Whether a limit says nothing but so many hits per unit, as every rule file of today does. */
-export function isPlain({ gate, windowAt, limitsFrom, budget }: RuleLimit): boolean {
-  const isSaid = windowAt !== undefined || limitsFrom !== undefined || budget !== undefined;
-  return !isSaid && gate.kind.words.ofGate(gate).length === 0;
+/** Whether a limit is only hits per unit, as in every rule file of today. */
+export function isPlain({ limiter, windowAt, limitsFrom, budget }: RuleLimit): boolean {
+  const hasMore = windowAt !== undefined || limitsFrom !== undefined || budget !== undefined;
+  return !hasMore && limiter.kind.words.ofLimiter(limiter).length === 0;
 }
 
 /** A limit in words: `600 per 5 minutes, bursts of 20`. */
@@ -73,12 +73,14 @@ export function describeEntry(limit: RuleLimit): string {
   return [rate, ...more].join(', ');
 }
 
-/** One of the limits of a rule, which charge no refused hits unless they say so. */
+/** One of the limits of a rule, which do not charge refused hits by default. */
 function entryText(limit: RuleLimit): EntryText {
-  const { gate, requestsPerUnit } = limit;
+  const { limiter, requestsPerUnit } = limit;
   const number = requestsPerUnit.toLocaleString('en');
-  const isCount = !gate.kind.hasOwnForm;
-  const counting = isCount ? chargedText(gate.chargeDenied) : gate.kind.words.ofGate(gate);
+  const isCount = !limiter.kind.isRecord;
+  const counting = isCount
+    ? chargedText(limiter.chargeDenied)
+    : limiter.kind.words.ofLimiter(limiter);
   const more = [...counting, ...sourceText(limit)];
   const rate = isInFlight(limit) ? `at most ${number}` : number;
   return { rate: `${rate} ${rateWords(limit)}`, more };
@@ -88,7 +90,7 @@ function isInFlight(limit: RuleLimit): boolean {
   return unitOf(limit) === 'UNKNOWN';
 }
 
-/** What follows the number of a limit: `per hour`, `in flight`. */
+/** The words after the number of a limit: `per hour`, `in flight`. */
 export function rateWords(limit: RuleLimit): string {
   return isInFlight(limit) ? 'in flight' : `per ${spanText(limit)}`;
 }
@@ -107,20 +109,20 @@ function spanText(limit: RuleLimit): string {
   return calendar === undefined ? periodText(periodOf(limit)) : calendarText(calendar);
 }
 
-/** The words of a limit that is more than hits per unit, for answers in JSON. */
+/** The words of a limit with more properties than hits per unit, for answers in JSON. */
 export function limitWords(limit: RuleLimit): { readonly words?: string } {
   return isPlain(limit) ? {} : { words: describeLimit(limit) };
 }
 
-/** Which data say where the calendar periods of a rule begin: `2026f of Weir`; undefined: it has none. */
+/** The time zone data of a rule's calendar periods: `2026f of Weir`; undefined: it has none. */
 export function zoneDataText(limit: RuleLimit): string | undefined {
   const limits = limit.budget?.entries ?? [limit];
   const origins = limits.flatMap(({ calendar }) => calendar?.origin ?? []).map(originText);
   return origins.length === 0 ? undefined : [...new Set(origins)].join(' and ');
 }
 
-function countingText({ gate, limitsFrom }: RuleLimit): readonly string[] {
-  return [...gate.kind.words.ofGate(gate), ...sourceText({ limitsFrom })];
+function countingText({ limiter, limitsFrom }: RuleLimit): readonly string[] {
+  return [...limiter.kind.words.ofLimiter(limiter), ...sourceText({ limitsFrom })];
 }
 
 function sourceText({ limitsFrom }: Pick<RuleLimit, 'limitsFrom'>): readonly string[] {

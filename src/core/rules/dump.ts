@@ -5,23 +5,21 @@ import type { RuleLevel, RuleLimit, RuleNode, Rules } from './rules';
 export interface LimitPlace {
   readonly path: string;
   readonly limit: RuleLimit;
-  /** Its domain says `charge: together`. */
+  /** Its domain has `charge: together`. */
   readonly isChargedTogether: boolean;
 }
 
 /**
- * One line for each limit, as `/rlconfig` prints it:
- * `shop.user_ann.path: unit=HOUR requests_per_unit=2, shadow_mode: false, quota_mode: false`; of a rule with several limits
- * `unit=… requests_per_unit=…` for each, in the order of the rule; of a limit
- * that is more than hits per unit also in words: `, limit: 600 per 5 minutes, bursts of 20`, and of a domain that says so
- * `, charge: together`, of one whose hits are leased `, leased: true`, of a calendar which data its time zone is read from:
- * `, time_zone_data: 2026f of Weir`.
+ * One line for each limit, as `/rlconfig` prints it: `shop.user_ann.path: unit=HOUR requests_per_unit=2, shadow_mode: false,
+ * quota_mode: false`; for a rule with several limits `unit=… requests_per_unit=…` for each, in the order of the rule. What applies
+ * is added: the words of a limit that is more than hits per unit (`, limit: 600 per 5 minutes, bursts of 20`), `, charge:
+ * together`, `, leased: true` and, for a calendar, its time zone data (`, time_zone_data: 2026f of Weir`).
  */
 export function dumpRules(rules: Rules): readonly string[] {
   return listLimits(rules).map(dumpLimit);
 }
 
-/** The same, line by line; undefined: a rule without a limit. */
+/** `dumpRules` line by line; undefined: a rule without a limit. */
 export function* linesOfRules(rules: Rules): Generator<string | undefined, void> {
   for (const place of limitsOf(rules)) yield place && dumpLimit(place);
 }
@@ -44,7 +42,7 @@ function rateOf(limit: RuleLimit): string {
   return `unit=${unit} requests_per_unit=${String(limit.requestsPerUnit)}`;
 }
 
-/** Of each rule its limit, or that it has none. */
+/** The limit of each rule; undefined where it has none. */
 function* limitsOf({ domains }: Rules): Generator<LimitPlace | undefined, void> {
   for (const { domain, top, isChargedTogether } of domains.values())
     for (const found of limitsOfLevel(top, domain)) yield found && { ...found, isChargedTogether };

@@ -2,7 +2,7 @@ import { kindOf } from '../kinds/kinds';
 import { type DomainDefinition, type LimitDefinition, type RuleDefinition } from './definition';
 import { hasDynamicValue } from './tree-draft';
 
-/** Two domains of which fixed windows can count under one key, with the first limit of each where that is so. */
+/** Two domains whose fixed windows can share a key, with the first such limit of each. */
 export interface MeetingDomains {
   readonly domains: readonly [string, string];
   readonly rules: readonly [RuleDefinition, RuleDefinition];
@@ -11,7 +11,7 @@ export interface MeetingDomains {
 /** A counter key up to its first varying value. */
 interface KeyText {
   readonly text: string;
-  /** Whether a value follows, and with it any text. */
+  /** Whether a value follows, and with it any string. */
   readonly isOpen: boolean;
 }
 
@@ -21,8 +21,8 @@ interface LimitKey extends KeyText {
 }
 
 /**
- * Finds domains whose fixed windows can meet in one counter key: `a_b` with `c` and `a` with `b_c` or any value of `b`. Each
- * pair once. What follows the first varying value is not compared: a client may choose that value.
+ * Finds domains whose fixed windows can share a counter key: `a_b` with `c` and `a` with `b_c` or any value of `b`. Each pair once.
+ * The rest after the first varying value is not compared: a client may choose that value.
  */
 export function findMeetingDomains(
   domains: readonly DomainDefinition[],
@@ -32,7 +32,7 @@ export function findMeetingDomains(
   const found = new Map<string, MeetingDomains>();
   const begun: LimitKey[] = [];
   for (const key of keys) {
-    // Sorted, texts that begin with one text follow it in a row: what this one does not begin with is over.
+    // In sorted order, strings with a common prefix are adjacent: prefixes that this key lacks are done.
     while (begun.length > 0 && !key.text.startsWith((begun.at(-1) as LimitKey).text)) begun.pop();
     for (const other of begun) if (canMeet(other, key)) note(found, other, key);
     const isRepeated = begun.some((other) => isSame(other, key));
@@ -61,13 +61,13 @@ function keyText(above: KeyText | undefined, domain: string, rule: RuleDefinitio
   return { text: [above?.text ?? domain, key, known].join('_'), isOpen };
 }
 
-/** Whether it counts under a key of the reference; the others end in the length of their domain. */
+/** Whether it counts under a key of the reference; other keys end in the length of their domain. */
 function isSharedWindow(limit: LimitDefinition | undefined): boolean {
   if (limit === undefined || limit.unlimited) return false;
-  return limit.calendar === undefined && !kindOf(limit).hasOwnForm;
+  return limit.calendar === undefined && !kindOf(limit).isRecord;
 }
 
-/** Of two texts of which the second begins with the first. */
+/** Whether two keys, the second of which begins with the first, can be equal. */
 function canMeet(first: LimitKey, second: LimitKey): boolean {
   return first.domain !== second.domain && (first.isOpen || first.text === second.text);
 }

@@ -1,15 +1,15 @@
 import type { Entry } from '../model';
 
 /**
- * Template of a rule's counter keys. It identifies a counter, together with the values, without building its key; the text is
- * built once per counter and batch.
+ * Template of a rule's counter keys. With the values it identifies a counter without building its key, which is built once per
+ * counter and batch.
  */
 export interface KeyTemplate {
-  /** Fixed text from the last varying value before (or the beginning) up to the value of this level (or the end). */
+  /** Fixed text between the previous varying value (or the beginning) and the value of this level (or the end). */
   readonly literal: string;
-  /** Whether the value of this level is part of the key at run time: one that the rule fixes is in `literal`. */
+  /** Whether the value of this level is inserted at run time; a value fixed by the rule is in `literal`. */
   readonly isDynamic: boolean;
-  /** The nearest level above that varies. */
+  /** The nearest ancestor level that varies. */
   readonly parent: KeyTemplate | undefined;
   /** The index of this level's entry in a descriptor. */
   readonly depth: number;
@@ -29,7 +29,7 @@ function valueAt({ depth }: KeyTemplate, entries: readonly Entry[]): string {
   return (entries[depth] as Entry).value;
 }
 
-/** The values of a path with one more; two lists of equal length are one text only when they are equal. */
+/** Appends a value to the values of a path; lists of equal length have equal strings only when they are equal. */
 export function joinValues(values: string, value: string): string {
   return `${String(values.length)}:${values}${value}`;
 }

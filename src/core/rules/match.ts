@@ -1,4 +1,4 @@
-import { plainGate } from '../kinds/kinds';
+import { plainLimiter } from '../kinds/kinds';
 import type { Entry, RequestDescriptor } from '../model';
 import { UNIT_SECONDS, unitOfNumber, type Unit } from '../units';
 import { joinValues, type KeyTemplate } from './key-template';
@@ -6,29 +6,29 @@ import { redactedEntries, type Secrets } from './secrets';
 import type { DomainRules, KeyRules, RuleLevel, RuleLimit, RuleNode } from './rules';
 import { findWildcard } from './wildcards';
 
-/** The limit that applies to a descriptor, and what follows from the path to it. */
+/** The limit that applies to a descriptor, and what its path determines. */
 export interface Match {
   readonly limit: RuleLimit;
-  /** Equal templates and `values` are equal counters; `counterName` says their name. */
+  /** Counters are equal when their templates and `values` are equal; `counterName` makes their name. */
   readonly template: KeyTemplate;
-  /** The values that vary on the path, as one text. */
+  /** The varying values of the path, as one string. */
   readonly values: string;
-  /** What `counterName` takes with `template`. */
+  /** The entries for `counterName`. */
   readonly entries: readonly Entry[];
-  /** The metric key under which its hits count. */
+  /** The metric key that counts its hits. */
   readonly metric: string;
-  /** Of a limit in a request whose values may be secret: the entries of which `values` is made. */
+  /** For a limit of a request whose values may be secret: the entries from which `values` is made. */
   readonly asked: readonly Entry[] | undefined;
-  /** Of a rule's reservations: the id of the one that is meant. */
+  /** For a rule's reservations: the id of the reservation. */
   readonly id: string | undefined;
 }
 
-/** What stands for a rule that limits nothing itself: it was written on purpose, so its descriptors are not unmatched. */
+/** Replaces a rule without a limit: it was written on purpose, so its descriptors are not unmatched. */
 const PLACEHOLDER = 'placeholder';
 
 /**
  * Finds the rule of a descriptor (behaviour.md §2.1 to §2.3); undefined when there is none. The depth must be equal; on each level
- * the entry with the value comes before wildcards, and those before the bare key; no way back up.
+ * the exact value precedes wildcards, and these the bare key; no backtracking.
  */
 export function matchDescriptor(
   rules: DomainRules,
@@ -53,7 +53,7 @@ export function matchDescriptor(
   return { limit, template: node, values, entries, metric, asked: undefined, id: undefined };
 }
 
-/** The match of the rule above the entry with the id, which is part of no name (budgets.md section 4). */
+/** The match of the rule above the entry with the reservation's id, which is not part of any name (budgets.md section 4). */
 function matchReservation(
   rules: DomainRules,
   entries: readonly Entry[],
@@ -80,7 +80,7 @@ function metricOf(
   return dynamicMetric ? runtimeMetric(rules, entries, appendFlagged) : metric;
 }
 
-/** The entry of a level that applies to a key and a value: the value itself, a wildcard, any value. */
+/** The entry of a level that applies to a key and a value: the exact value, a wildcard, any value. */
 export function findNode(level: RuleLevel, key: string, value: string): RuleNode | undefined {
   const rules = level instanceof Map ? level.get(key) : soleRules(level, key);
   if (rules === undefined) return undefined;
@@ -94,7 +94,7 @@ function soleRules(rules: KeyRules, key: string): KeyRules | undefined {
   return rules.key === key ? rules : undefined;
 }
 
-/** A metric key that holds runtime values: walks the matched path a second time. */
+/** A metric key with runtime values: walks the matched path a second time. */
 function runtimeMetric(
   rules: DomainRules,
   entries: readonly Entry[],
@@ -115,7 +115,7 @@ function runtimeMetric(
   return metric;
 }
 
-/** Whether a shared wildcard takes one of the values: one that reads as the wildcard does is its own value. */
+/** Whether a shared wildcard takes one of the values, other than a value that equals the wildcard's own text. */
 function hasSharedValue(rules: DomainRules, entries: readonly Entry[]): boolean {
   let level: RuleLevel | undefined = rules.top;
   for (const { key, value } of entries) {
@@ -126,12 +126,12 @@ function hasSharedValue(rules: DomainRules, entries: readonly Entry[]): boolean 
   return false;
 }
 
-/** With `detailed_metric` every level names its runtime value, also one that is empty (behaviour.md §5.3 and §5.5). */
+/** With `detailed_metric` every level includes its runtime value, even an empty one (behaviour.md §5.3 and §5.5). */
 function appendDetailed(node: RuleNode, { key, value }: Entry): string {
   return node.sharedPattern === undefined ? `${key}_${value}` : node.segment;
 }
 
-/** The same on a path with `share_threshold` (behaviour.md §5.5). */
+/** As above, on a path with `share_threshold` (behaviour.md §5.5). */
 function appendBesideShared(node: RuleNode, entry: Entry): string {
   return node.sharedPattern === undefined ? withValue(entry) : node.segment;
 }
@@ -146,7 +146,7 @@ function withValue({ key, value }: Entry): string {
   return value === '' ? key : `${key}_${value}`;
 }
 
-/** Of limits in requests: the whole name is the value that varies. One for each unit, because windows differ. */
+/** For limits in requests: the whole name is the value that varies. One for each unit, because windows differ. */
 const OVERRIDES: Readonly<Record<Unit, KeyTemplate>> = {
   SECOND: overridesTemplate(),
   MINUTE: overridesTemplate(),
@@ -161,7 +161,7 @@ function overridesTemplate(): KeyTemplate {
   return { literal: '', isDynamic: true, parent: undefined, depth: 0 };
 }
 
-/** A limit in the request applies where the domain is known and beats every rule (behaviour.md §2.8). */
+/** A limit in the request applies where the domain is known, and takes precedence over every rule (behaviour.md §2.8). */
 function matchOverride(rules: DomainRules, descriptor: RequestDescriptor): Match | undefined {
   const unit = descriptor.limit === undefined ? undefined : unitOfNumber(descriptor.limit.unit);
   if (descriptor.limit === undefined || unit === undefined) return undefined;
@@ -184,7 +184,7 @@ function matchOverride(rules: DomainRules, descriptor: RequestDescriptor): Match
     onStoreError: undefined,
     metric,
     domain: rules.domain,
-    gate: plainGate(requestsPerUnit),
+    limiter: plainLimiter(requestsPerUnit),
     isPerSecond: unit === 'SECOND',
     windowAt: undefined,
     periodSeconds: UNIT_SECONDS[unit],
@@ -207,7 +207,7 @@ function overrideName(domain: string, entries: readonly Entry[]): string {
   return name;
 }
 
-/** The entries of a match as everything outside of matching may see them, with the tokens of a Unix second. */
+/** The entries of a match as code outside of matching may see them, with the tokens of a Unix second. */
 export function redactedPath(
   { limit, entries, asked }: Match,
   secrets: Secrets,
@@ -219,8 +219,8 @@ export function redactedPath(
 }
 
 /**
- * Of the matches of one request, drops the rules whose name another one replaces (behaviour.md §2.7); of rules with several
- * limits those that have the name.
+ * Drops rules of one request that another of its rules replaces by name (behaviour.md §2.7); for rules with several limits, the
+ * limits with that name.
  */
 export function dropReplaced(matches: (Match | undefined)[]): void {
   const replaced = new Set(matches.flatMap((match) => match?.limit.replaces ?? []));

@@ -10,16 +10,16 @@ import {
 import type { FindZone } from '../windows/zone-data';
 import type { LimitDefinition } from './definition';
 
-/** The period of a rule, ready to be used. */
+/** The compiled period of a rule. */
 export interface Period {
-  /** The largest unit of which it is a whole number. */
+  /** The largest unit that divides it. */
   readonly unit: Unit;
   readonly multiplier: number;
-  /** Undefined: the windows of a calendar, whose lengths differ. */
+  /** Undefined: windows of a calendar, whose lengths differ. */
   readonly seconds: number | undefined;
   /** Undefined: the period is one `unit`, aligned to 1970. */
   readonly windowAt: WindowAt | undefined;
-  /** Undefined: the period does not lie in a calendar. */
+  /** Undefined: not a calendar period. */
   readonly calendar: CalendarPeriod | undefined;
 }
 
@@ -38,7 +38,7 @@ function plainPeriod(unit: Unit): Period {
   return { unit, multiplier: 1, seconds, windowAt: undefined, calendar: undefined };
 }
 
-/** The periods of one rule set: rules of equal periods share the window that was found last. */
+/** The periods of one rule set: rules with equal periods share the last window found. */
 export function createPeriods(findZone?: FindZone): (limit: LimitDefinition) => Period {
   const calendarWindows = createCalendar(findZone);
   const byLength = new Map<number, WindowAt>();
@@ -53,7 +53,7 @@ export function createPeriods(findZone?: FindZone): (limit: LimitDefinition) => 
 
   return ({ unit = 'SECOND', unitMultiplier = 1, calendar }) => {
     if (calendar !== undefined) {
-      // The parser takes no other unit beside `calendar`.
+      // The parser accepts no other unit beside `calendar`.
       const period = {
         ...calendar,
         unit: unit as CalendarUnit,

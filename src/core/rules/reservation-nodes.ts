@@ -1,22 +1,22 @@
-import { isBudgetGate, type BudgetGate } from '../budgets/budget';
-import type { Gate } from '../kinds/kind';
+import { isBudgetLimiter, type BudgetLimiter } from '../budgets/budget';
+import type { Limiter } from '../kinds/kind';
 import type { BudgetLimits, RuleLimit, RuleNode } from './rules';
 
 /**
- * The two entries that may follow that of a rule with `reserve`: they count under its name, whatever their value
- * (budgets.md section 4). None for other rules.
+ * The two entries that may follow that of a rule with `reserve`: they count under its name, whatever their value (budgets.md
+ * section 4). None for other rules.
  */
 export function reservationNodes(above: RuleNode): ReadonlyMap<string, RuleNode> {
   const { limit } = above;
   const nodes = new Map<string, RuleNode>();
-  if (limit === undefined || !hasReservations(limit.gate)) return nodes;
+  if (limit === undefined || !hasReservations(limit.limiter)) return nodes;
   for (const key of ['reserve', 'settle'] as const) nodes.set(key, nodeBelow(above, limit, key));
   return nodes;
 }
 
-/** Whether the counters of a rule may hold hits. */
-export function hasReservations(gate: Gate): gate is Gate & BudgetGate {
-  return isBudgetGate(gate) && gate.budget.reserve !== undefined;
+/** Whether the counters of a rule may reserve hits. */
+export function hasReservations(limiter: Limiter): limiter is Limiter & BudgetLimiter {
+  return isBudgetLimiter(limiter) && limiter.budget.reserve !== undefined;
 }
 
 function nodeBelow(above: RuleNode, limit: RuleLimit, key: 'reserve' | 'settle'): RuleNode {
@@ -38,7 +38,7 @@ function nodeBelow(above: RuleNode, limit: RuleLimit, key: 'reserve' | 'settle')
 /** Combinations of limits are few, see `withBudget`. */
 const MAX_KEPT = 256;
 
-/** The limit as the descriptors of reservations meet it, whatever of its limits hold. */
+/** The limit for descriptors of reservations, whichever of its limits apply. */
 function asReservation(limit: RuleLimit, reservation: 'reserve' | 'settle'): RuleLimit {
   const budget = limit.budget as BudgetLimits;
   const kept = new Map<RuleLimit, RuleLimit>();

@@ -1,5 +1,5 @@
 import type { CurrentLimit, JsonObject } from '../model';
-import type { Gate } from '../kinds/kind';
+import type { Limiter } from '../kinds/kind';
 import type { Unit } from '../units';
 import type { CalendarPeriod } from '../windows/calendar';
 import type { WindowAt } from '../windows/length';
@@ -22,28 +22,28 @@ export interface RuleLimit {
   readonly quotaMode: boolean;
   readonly detailedMetric: boolean;
   readonly metadata: JsonObject | undefined;
-  /** Undefined: what the service does by default. */
+  /** Undefined: the service's default. */
   readonly onStoreError: OnStoreError | undefined;
-  /** The metric key as far as the rule file alone tells it: `shop.user_ann.path`. */
+  /** The part of the metric key that the rule file alone determines: `shop.user_ann.path`. */
   readonly metric: string;
   readonly domain: string;
   /** How it is counted. */
-  readonly gate: Gate;
-  /** Its counters lie in the store of limits per second, where there is one; of several limits that of the longest says it. */
+  readonly limiter: Limiter;
+  /** Its counters are in the store for per-second limits, if there is one; for several limits the longest decides. */
   readonly isPerSecond: boolean;
-  /** Of windows that are not one unit long, and of calendar periods; undefined: the window of `unit`. */
+  /** For windows that are not one unit long, and for calendar periods; undefined: the window of `unit`. */
   readonly windowAt?: WindowAt | undefined;
   /** Length of its period; undefined: periods of a calendar differ in length. */
   readonly periodSeconds?: number | undefined;
-  /** Of calendar periods: how the rule says them, for texts; `windowAt` finds their windows. */
+  /** For calendar periods: the rule's fields, for texts; `windowAt` finds their windows. */
   readonly calendar?: CalendarPeriod | undefined;
-  /** Values may have limits of their own; this one is for those that have none, or whose limit is not known yet. */
+  /** Values may have limits of their own; this one applies to those without, and while theirs is unknown. */
   readonly limitsFrom?: LimitsFromRule | undefined;
-  /** Of a limit that a value has of its own: the one that the rule has. */
+  /** For a value's own limit: the rule's limit. */
   readonly ofRule?: RuleLimit | undefined;
-  /** Of a rule with a budget: its limits; what this limit says itself is that of the longest period. */
+  /** For a rule with a budget: its limits; the fields of this object are those of the longest period. */
   readonly budget?: BudgetLimits | undefined;
-  /** What the last entry of its descriptors does, which is the id of a reservation. */
+  /** What the last entry of its descriptors, the id of a reservation, does. */
   readonly reservation?: 'reserve' | 'settle' | undefined;
   /** Its hits may be charged in advance and spent later (docs/leases.md). */
   readonly isLeased?: boolean | undefined;
@@ -51,61 +51,61 @@ export interface RuleLimit {
 
 /** The limits of a rule with a budget, in the order of the rule. */
 export interface BudgetLimits {
-  /** All limits that the rule says, those too that do not hold for a request. */
+  /** All limits of the rule, also those that do not apply to a request. */
   readonly entries: readonly RuleLimit[];
-  /** The same, with undefined in place of those that do not hold. */
+  /** `entries`, with undefined in place of those that do not apply. */
   readonly chosen: readonly (RuleLimit | undefined)[];
-  /** What statistics and operators call all of them: `hour`, `day_gcra`, `daily`. */
+  /** Their names in statistics and for operators: `hour`, `day_gcra`, `daily`. */
   readonly names: readonly string[];
   /** The same rule with these in place of `chosen`. Undefined: none is left. */
   readonly withEntries: (entries: readonly (RuleLimit | undefined)[]) => RuleLimit | undefined;
 }
 
-/** Whether the limit at this place holds for the request: no other rule replaces it, and its value does not lift it. */
+/** Whether the limit at this index applies to the request: no other rule replaces it, and its value does not lift it. */
 export function isHolding({ chosen }: BudgetLimits, at: number): boolean {
   return chosen[at] !== undefined;
 }
 
-/** Whether several limits hold. */
+/** Whether several limits apply. */
 export function hasSeveral({ chosen }: BudgetLimits): boolean {
   let count = 0;
   for (const one of chosen) if (one !== undefined) count += 1;
   return count > 1;
 }
 
-/** What a field of the hash says. */
+/** The content of a field of the hash. */
 export type ValueLimit = number | 'unlimited';
 
-/** Where the limits of a rule's values stand, and what becomes of them. */
+/** The source of the limits of a rule's values, and how they apply. */
 export interface LimitsFromRule extends LimitsFromDefinition {
-  /** Equal for rules that read the same: they share what was read. */
+  /** Equal for rules with the same source: they share its cache. */
   readonly id: string;
-  /** The hash lies in the store of limits per second, where there is one. */
+  /** The hash is in the store for per-second limits, if there is one. */
   readonly isPerSecond: boolean;
   /** The largest limit that the rule can count. */
   readonly maxLimit: number;
   /** The field to read; undefined: the value of the last entry. */
   readonly field: string | undefined;
-  /** The rule's limit with what a field says in place of `requests_per_unit`. */
-  readonly limitFor: (said: ValueLimit) => RuleLimit;
+  /** The rule's limit with the content of a field in place of `requests_per_unit`. */
+  readonly limitFor: (valueLimit: ValueLimit) => RuleLimit;
 }
 
-/** One descriptor entry of the rules: what applies here and what may follow. */
+/** One descriptor entry of the rules: its limit and its children. */
 export interface RuleNode extends KeyTemplate {
   readonly limit: RuleLimit | undefined;
   readonly children: RuleLevel | undefined;
-  /** The wildcard pattern that stands for the value in counter keys; undefined: the value itself. */
+  /** The wildcard pattern that replaces the value in counter keys; undefined: the value itself. */
   readonly sharedPattern: string | undefined;
-  /** The segment of this level in a metric key when no runtime value goes into it. */
+  /** The segment of this level in a metric key without runtime values. */
   readonly segment: string;
   readonly valueToMetric: boolean;
-  /** Whether a level from the top to here puts a runtime value into the metric key (`value_to_metric`). */
+  /** Whether a level from the top to here adds a runtime value to the metric key (`value_to_metric`). */
   readonly dynamicMetric: boolean;
   /** Whether a level from the top to here has `share_threshold`. */
   readonly isOnSharedPath: boolean;
 }
 
-/** The entries of one level that share a key. */
+/** The entries of one level with the same key. */
 export interface KeyRules {
   readonly key: string;
   readonly byValue: ReadonlyMap<string, RuleNode> | undefined;
@@ -114,8 +114,8 @@ export interface KeyRules {
 }
 
 /**
- * The entries of one level, by key. Most levels know a single key: those are its rules alone, because
- * a map costs several cache misses once there are thousands of rules.
+ * The entries of one level, by key. Most levels have a single key and are its rules directly, because a map costs several cache
+ * misses once there are thousands of rules.
  */
 export type RuleLevel = KeyRules | Map<string, KeyRules>;
 
@@ -124,7 +124,7 @@ export interface DomainRules {
   /** A refused request charges no counter of these rules. */
   readonly isChargedTogether: boolean;
   readonly top: RuleLevel;
-  /** Those of the whole rule set; undefined when no key is secret. */
+  /** The secrets of the whole rule set; undefined when no key is secret. */
   readonly secrets?: Secrets | undefined;
 }
 
@@ -133,16 +133,16 @@ export interface Rules {
   readonly domains: ReadonlyMap<string, DomainRules>;
   /** Number of rules with limits, for logs and `/rlconfig`. */
   readonly limitCount: number;
-  /** Whether a limit has `limits_from`: most rule sets have none, and no descriptor is looked up for one then. */
+  /** Whether a limit has `limits_from`: most rule sets have none, and then no descriptor is looked up. */
   readonly hasLimitsFrom: boolean;
-  /** Whether a domain charges its requests together; as rare. */
+  /** Whether a domain charges its requests together; rare. */
   readonly hasTogether: boolean;
-  /** Whether a rule has a budget; as rare. */
+  /** Whether a rule has a budget; rare. */
   readonly hasBudgets: boolean;
-  /** Where rules are written. Beside the nodes, so that matching has less to read. */
+  /** Where rules are written. Kept outside of the nodes, so that matching reads less memory. */
   readonly places: ReadonlyMap<RuleNode, RulePlace>;
   /** Undefined when no key is secret. */
   readonly secrets?: Secrets | undefined;
-  /** The zones of its calendars, by name; empty where the runtime alone knows them. */
+  /** The zones of its calendars, by name; empty where they come from the runtime. */
   readonly zones?: ReadonlyMap<string, FoundZone>;
 }

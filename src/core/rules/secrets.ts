@@ -1,14 +1,14 @@
 import type { DecisionRequest, Entry } from '../model';
 
-/** How the values of a secret key become tokens: under a key of `SECRET_KEYS_FILE`, or by a plain hash. */
+/** How the values of a secret key become tokens: with a key of `SECRET_KEYS_FILE`, or by a plain hash. */
 export type SecretKind = 'keyed' | 'sha256';
 
-/** Under what a token is made: the id of a key, or a plain hash. */
+/** How a token is made: with the key of this id, or by a plain hash. */
 export type TokenScheme = number | 'sha256';
 
-/** Makes the tokens that stand for secret values. */
+/** Makes the tokens that replace secret values. */
 export interface Tokens {
-  /** The token under the key of this Unix second: the start of a window, or the time of a decision; undefined: now. */
+  /** The token with the key that is current at this Unix second: the start of a window, or the time of a decision; undefined: now. */
   tokenOf(entry: Entry, kind: SecretKind, atSeconds?: number): string;
   /** The token under one scheme; undefined when no key has this id. */
   tokenUnder(entry: Entry, scheme: TokenScheme): string | undefined;
@@ -16,13 +16,13 @@ export interface Tokens {
   standIn(token: string): string;
 }
 
-/** The secret keys of a rule set. Their values are for matching alone; everything else shows tokens. */
+/** The secret keys of a rule set. Their values are used for matching only; everything else shows tokens. */
 export interface Secrets {
   readonly kinds: ReadonlyMap<string, SecretKind>;
   readonly tokens: Tokens;
 }
 
-/** The value as counters, statistics and pages may show it. An empty value hides nothing and stays empty. */
+/** The value as counters, statistics and pages may show it. An empty value is not secret and stays empty. */
 export function redactedValue(
   { kinds, tokens }: Secrets,
   entry: Entry,
@@ -53,8 +53,8 @@ export function redactedRequest(
 }
 
 /**
- * Values that are tokens already match and count as the values of which they were made: operators and logs know nothing else.
- * Never for requests of clients: anybody may know a token.
+ * Lets values that already are tokens match and count as their secret values: operators and logs have nothing else. Never for
+ * requests of clients: anybody may know a token.
  */
 export function takeTokens(
   { kinds, tokens }: Secrets,
@@ -89,7 +89,7 @@ function withEntries(
 
 const TOKEN = /^(?:h([1-9]\d{0,2})|s)-[0-9a-f]{32}$/;
 
-/** What a token was made under; undefined when the text is not a token. */
+/** The scheme of a token; undefined when the text is not a token. */
 export function schemeOf(token: string): TokenScheme | undefined {
   const found = TOKEN.exec(token);
   if (found === null) return undefined;

@@ -7,14 +7,17 @@ import { redactedValue, type Secrets } from './secrets';
 import { ValuesByToken } from './values-by-token';
 import { addWildcard, createWildcards, type WildcardDraft } from './wildcards';
 
-/** A node to whose children more may be added. */
+/** A node that may still get children. */
 export interface Draft {
   readonly node: Mutable<RuleNode>;
   readonly metricPath: string;
 }
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** The entries of one key, to which more may be added. Nearly all keys of a large rule set have one: what is not needed is not made. */
+/**
+ * The entries of one key, to which more may be added. Nearly all keys of a large rule set have one entry: other fields are made
+ * when needed.
+ */
 interface KeyDraft extends Mutable<KeyRules> {
   byValue: Map<string, RuleNode> | undefined;
   wildcards: WildcardDraft<RuleNode> | undefined;
@@ -28,7 +31,7 @@ export interface TreeDraft {
   readonly secrets: Secrets | undefined;
   readonly maker: LimitMaker;
   readonly places: Map<RuleNode, RulePlace>;
-  /** The values of a key that are tokens. */
+  /** The values of a key that are written as tokens. */
   readonly hashed: Map<KeyDraft, Set<string>>;
 }
 
@@ -107,7 +110,7 @@ function attach(
   else (entries.byValue ??= new Map<string, RuleNode>()).set(exact, node);
 }
 
-/** The rules of a tree to which nothing is added any more. */
+/** The finished rules of a tree. */
 export function finishTree({
   domain,
   isChargedTogether,
@@ -125,8 +128,8 @@ export function finishTree({
 }
 
 /**
- * The configured value is part of the segment, a shared wildcard only up to its star (behaviour.md §5.1, §5.2, §5.5); of a
- * secret one its token at the time of the load.
+ * The segment contains the configured value, for a shared wildcard only up to its star (behaviour.md §5.1, §5.2, §5.5); for a
+ * secret value its token at load time.
  */
 function metricSegment(rule: RuleDefinition, secrets: Secrets | undefined): string {
   const { key, value, valueHash, shareThreshold } = rule;
@@ -146,7 +149,7 @@ function keyTemplate(
   const isDynamic = hasDynamicValue(rule);
   const before = parent === undefined ? domain : parent.isDynamic ? '' : parent.literal;
   return {
-    // `join` makes a text of one piece: others are put together anew for each counter key.
+    // `join` makes a flat string: others are flattened anew for each counter key.
     literal: [before, key, isDynamic ? '' : value].join('_'),
     isDynamic,
     parent: parent?.isDynamic === true ? parent : parent?.parent,

@@ -8,18 +8,18 @@ interface Wildcard<N> {
 }
 
 /**
- * The wildcards of one key, found by their literal prefix, so that ten thousand of them cost as
- * much as ten. The first that matches in the order of the file wins (behaviour.md §2.2).
+ * The wildcards of one key, found by their literal prefix, so that ten thousand of them cost as much as ten. The first match in the
+ * order of the file wins (behaviour.md §2.2).
  */
 export interface WildcardIndex<N> {
-  /** The lengths that occur among the prefixes, ascending. */
+  /** The lengths of the prefixes, ascending. */
   readonly prefixLengths: readonly number[];
   readonly byPrefix: ReadonlyMap<string, readonly Wildcard<N>[]>;
   readonly byPattern: ReadonlyMap<string, N>;
   readonly inOrder: readonly { readonly pattern: string; readonly node: N }[];
 }
 
-/** An index to which more wildcards may be added: one by one, since thousands of them would take a while together. */
+/** An index to which wildcards are added one by one: thousands of them at once would take a while. */
 export interface WildcardDraft<N> extends WildcardIndex<N> {
   readonly prefixLengths: number[];
   readonly byPrefix: Map<string, Wildcard<N>[]>;
@@ -58,7 +58,7 @@ export function addWildcard<N>(
   }
 }
 
-/** The node of the wildcard that reads as this value does, else of the first, in the order of the file, that matches it. */
+/** The wildcard with exactly this text, else the first, in the order of the file, that matches the value. */
 export function findWildcard<N>(index: WildcardIndex<N>, value: string): N | undefined {
   const alike = value.includes('*') ? index.byPattern.get(value) : undefined;
   return alike ?? findFirst(index, value);
@@ -78,7 +78,7 @@ function findFirst<N>(index: WildcardIndex<N>, value: string): N | undefined {
   return best?.node;
 }
 
-/** Every wildcard that matches this value: the one that reads as it does, then those in the order of the file. */
+/** Every wildcard that matches this value: the one with exactly its text, then those in the order of the file. */
 export function findWildcards<N>(
   { prefixLengths, byPrefix, inOrder }: WildcardIndex<N>,
   value: string,
@@ -92,7 +92,7 @@ export function findWildcards<N>(
     .sort((a, b) => Number(b.pattern === value) - Number(a.pattern === value));
 }
 
-/** Whether the value, which starts with the prefix, holds the other parts in order. */
+/** Whether the value, which starts with the prefix, contains the other parts in order. */
 function matchesRest({ prefix, middles, suffix }: Wildcard<unknown>, value: string): boolean {
   const end = value.length - suffix.length;
   if (end < prefix.length || !value.endsWith(suffix)) return false;

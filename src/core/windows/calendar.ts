@@ -3,7 +3,7 @@ import { keepWindow, type WindowAt, type WindowSpan } from './length';
 import { createTimeZone, type TimeZone } from './time-zone';
 import type { FindZone, ZoneOrigin } from './zone-data';
 
-/** A period of the calendar, as a rule says it (`calendar: true`). */
+/** A calendar period of a rule (`calendar: true`). */
 export interface CalendarPeriod {
   readonly unit: CalendarUnit;
   /** An IANA name that the runtime, or newer data, know. */
@@ -13,7 +13,7 @@ export interface CalendarPeriod {
   readonly monthStart: number;
   /** Months of a period, counted from January: 1, 2, 3, 4 or 6; 1 for other units. */
   readonly multiplier: number;
-  /** Of the data of its zone; undefined: the runtime's, whichever they are. */
+  /** Origin of the zone's data; undefined: the runtime's, whichever they are. */
   readonly origin?: ZoneOrigin | undefined;
 }
 
@@ -21,8 +21,8 @@ export type CalendarUnit = 'DAY' | 'WEEK' | 'MONTH' | 'YEAR';
 export type WeekStart = 'monday' | 'sunday' | 'saturday';
 
 /**
- * The windows of a rule set: rules of equal periods share them, and periods of a zone share its clock. Without `findZone` all
- * zones are those of the runtime.
+ * The windows of a rule set: rules with equal periods share them, and periods of a zone share its clock. Without `findZone` all
+ * zones come from the runtime.
  */
 export function createCalendar(findZone?: FindZone): (period: CalendarPeriod) => WindowAt {
   const zones = new Map<string, TimeZone>();
@@ -40,14 +40,14 @@ export function createCalendar(findZone?: FindZone): (period: CalendarPeriod) =>
   };
 }
 
-/** The window whose start is not after the moment, and whose end is. */
+/** The window that contains the moment, its end excluded. */
 function calendarWindow(zone: TimeZone, period: CalendarPeriod, nowSeconds: number): WindowSpan {
   let day = firstDay(period, zone.dayAt(Math.floor(nowSeconds)));
   let startSeconds = zone.startOfDay(day);
   for (;;) {
     day = firstDayOfNext(period, day);
     const endSeconds = zone.startOfDay(day);
-    // A clock that went back over midnight shows yesterday's date in today's window; a day that was left out is empty.
+    // A clock that went back over midnight shows yesterday's date in today's window; a skipped day is empty.
     if (nowSeconds < endSeconds)
       return { startSeconds, endSeconds, keyEnd: `_${String(startSeconds)}~c` };
     startSeconds = endSeconds;
@@ -57,7 +57,7 @@ function calendarWindow(zone: TimeZone, period: CalendarPeriod, nowSeconds: numb
 /** Weekday of 1970-01-01, a Thursday, counted from the first day of the week. */
 const WEEKDAY_OF_1970: Readonly<Record<WeekStart, number>> = { monday: 3, sunday: 4, saturday: 5 };
 
-/** The first day of the period that holds a day, both counted from 1970-01-01. */
+/** The first day of the period that contains a day, both counted from 1970-01-01. */
 function firstDay(period: CalendarPeriod, day: number): number {
   const { unit, weekStart, monthStart, multiplier } = period;
   if (unit === 'DAY') return day;
@@ -77,7 +77,7 @@ function firstDayOfNext({ unit, monthStart, multiplier }: CalendarPeriod, day: n
   return dayOfMonths(year * 12 + month - 1 + multiplier, monthStart);
 }
 
-/** A day of the month that comes so many months after January of the year 0. */
+/** The day of the month `months` after January of the year 0. */
 function dayOfMonths(months: number, day: number): number {
   return toDayNumber({ year: Math.floor(months / 12), month: (months % 12) + 1, day });
 }

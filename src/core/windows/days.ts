@@ -22,7 +22,7 @@ export function toDayNumber({ year, month, day }: CivilDate): number {
   return marchYear * 365 + leapDays + dayOfYear - DAYS_TO_1970;
 }
 
-/** The date so many days from 1970-01-01. */
+/** The date of a day number, counted from 1970-01-01. */
 export function toCivilDate(dayNumber: number): CivilDate {
   const days = dayNumber + DAYS_TO_1970;
   const era = Math.floor(days / DAYS_OF_400_YEARS);

@@ -1,35 +1,35 @@
 import { UNIT_SECONDS, type Unit } from '../units';
 
-/** A window in Unix seconds; the second of its end belongs to the next one. */
+/** A window in Unix seconds, its end excluded. */
 export interface WindowSpan {
   readonly startSeconds: number;
   readonly endSeconds: number;
-  /** The end of every counter key of this window. */
+  /** The suffix of every counter key of this window. */
   readonly keyEnd: string;
 }
 
-/** The window that holds a moment in Unix seconds. */
+/** The window that contains a moment in Unix seconds. */
 export type WindowAt = (nowSeconds: number) => WindowSpan;
 
-/** A length as the largest unit of which it is a whole number. */
+/** A length in the largest unit that divides it. */
 export interface UnitCount {
   readonly unit: Unit;
   readonly count: number;
 }
 
-/** Seconds of a window of so many units (`unit_multiplier`). */
+/** Seconds of a window of `multiplier` units (`unit_multiplier`). */
 export function windowSeconds(unit: Unit, multiplier: number): number {
   return UNIT_SECONDS[unit] * multiplier;
 }
 
-/** The window of this length that holds a moment; its key ends as that of a unit of the same length. */
+/** The window of this length that contains a moment; its key ends as that of a unit of the same length. */
 export function windowOfLength(lengthSeconds: number, nowSeconds: number): WindowSpan {
   const startSeconds = Math.floor(nowSeconds / lengthSeconds) * lengthSeconds;
   const endSeconds = startSeconds + lengthSeconds;
   return { startSeconds, endSeconds, keyEnd: `_${String(startSeconds)}` };
 }
 
-/** Keeps the window that was found until the clock leaves it: nearly every batch finds it by one comparison. */
+/** Caches the window until the clock leaves it: nearly every batch finds it by one comparison. */
 export function keepWindow(find: WindowAt): WindowAt {
   let kept: WindowSpan = { startSeconds: 0, endSeconds: 0, keyEnd: '' };
   return (nowSeconds) => {

@@ -6,7 +6,7 @@ const DAY_SECONDS = 86_400;
 /** No zone has been further from UTC than this since 1970. */
 export const MAX_OFFSET_SECONDS = 16 * 3_600;
 
-/** Two changes of a zone that the runtime knows lie further apart. */
+/** Two changes of a zone in the runtime's data are further apart than this. */
 const STEP_SECONDS = 4 * 3_600;
 
 /** Of zones that a runtime may not know yet: all new ones are a place in an area. */
@@ -29,15 +29,15 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** Without data, by the runtime: throws a RangeError when it does not know the zone. */
+/** Without data it uses the runtime's, and throws a RangeError when that does not know the zone. */
 export function createTimeZone(name: string, data?: FoundZone['data']) {
   const offsets = data === undefined ? offsetsOfRuntime(name) : offsetsOf(data);
   return {
     /** Days from 1970-01-01 to the local date at a Unix second. */
     dayAt: (second: number) => Math.floor((second + offsets.at(second)) / DAY_SECONDS),
     /**
-     * The first second at which the local date is that day or, where the zone left it out, a later one. A clock that goes
-     * back over midnight shows a date twice: the first time counts.
+     * The first second at which the local date is that day or, where the zone skips it, a later one. A clock that goes back over
+     * midnight shows a date twice: the first time counts.
      */
     startOfDay: (dayNumber: number) => {
       const midnight = dayNumber * DAY_SECONDS;
@@ -69,7 +69,7 @@ function offsetsOfRuntime(name: string): ZoneOffsets {
     return days * DAY_SECONDS + hours * 3_600 + minutes * 60 + seconds - second;
   };
 
-  // Where one span ends the next begins: of the two moments that were asked for last, one is asked for again.
+  // Each span begins where the previous ends: one of the two moments looked up last is looked up again.
   let [last, beforeLast] = [
     { second: NaN, offset: 0 },
     { second: NaN, offset: 0 },
@@ -82,7 +82,7 @@ function offsetsOfRuntime(name: string): ZoneOffsets {
     return last.offset;
   };
 
-  /** The first second after `from`, where the offset is another, that has the offset of `to`. */
+  /** The first second after `from` with the offset of `to`. */
   const changeBetween = (from: number, to: number): number => {
     const offset = offsetAt(from);
     let [before, after] = [from, to];

@@ -1,16 +1,16 @@
 import { toCivilDate, toDayNumber } from './days';
 
-/** What the clocks of a zone show over time, as plain data that may cross threads and processes. */
+/** The offsets of a zone over time, as plain data that may cross threads and processes. */
 export interface ZoneData {
   /** Unix seconds at which the offset changes, ascending. */
   readonly changes: readonly number[];
   /** Seconds east of UTC: before the first change, then from each change on. */
   readonly offsets: readonly number[];
-  /** What comes after the last change; undefined: its offset stays. */
+  /** The changes after the last listed one; undefined: its offset stays. */
   readonly yearly: YearlyChanges | undefined;
 }
 
-/** Two changes that come each year. */
+/** Two changes that recur each year. */
 export interface YearlyChanges {
   /** Seconds east of UTC. */
   readonly standard: number;
@@ -21,7 +21,7 @@ export interface YearlyChanges {
 
 export interface YearlyChange {
   readonly day: YearlyDay;
-  /** From midnight of that day, by the clock before the change; may lie days away. */
+  /** From midnight of that day, by the clock before the change; may be days away. */
   readonly seconds: number;
 }
 
@@ -38,14 +38,14 @@ export type YearlyDay =
   /** 0 to 365, February 29 among them. */
   | { readonly kind: 'day'; readonly day: number };
 
-/** Where a zone's data come from. */
+/** The origin of a zone's data. */
 export interface ZoneOrigin {
   readonly source: ZoneSource;
-  /** Of tzdata: `2026f`; undefined: the source does not tell. */
+  /** Release of tzdata: `2026f`; undefined: the source does not report it. */
   readonly release: string | undefined;
 }
 
-/** Node, the files of the system, or those that the package brings. */
+/** Node, the files of the system, or those of the package. */
 export type ZoneSource = 'runtime' | 'system' | 'package';
 
 const OWNERS: Readonly<Record<ZoneSource, string>> = {
@@ -61,12 +61,12 @@ export function originText({ source, release = 'unknown' }: ZoneOrigin): string 
 
 /** A zone in the newest data that have it. */
 export interface FoundZone {
-  /** Undefined: the runtime tells its offsets. */
+  /** Undefined: its offsets come from the runtime. */
   readonly data: ZoneData | undefined;
   readonly origin: ZoneOrigin;
 }
 
-/** Finds a zone by its IANA name; the same each time. */
+/** Finds a zone by its IANA name; always the same. */
 export type FindZone = (timeZone: string) => FoundZone;
 
 /** Whether data besides the runtime's have a zone of this name. */
@@ -119,7 +119,7 @@ interface Change {
   readonly offset: number;
 }
 
-/** The latest change that is not after a second. Summer time that ends when it begins anew goes on. */
+/** The latest change that is not after a second. Summer time that ends when it begins anew continues. */
 function lastYearly(yearly: YearlyChanges, second: number): Change {
   let latest: Change = { at: -Infinity, offset: yearly.standard };
   for (const change of changesAround(yearly, second))
@@ -133,7 +133,7 @@ function nextYearly(yearly: YearlyChanges, second: number): number {
   return next;
 }
 
-/** Those of the year of a second and of the years beside it, in which a change of New Year may lie; ends before beginnings. */
+/** The changes of this second's year and of its neighbours, which may fall on New Year; ends before beginnings. */
 function changesAround(
   { standard, summer, begins, ends }: YearlyChanges,
   second: number,
@@ -146,7 +146,7 @@ function changesAround(
   ];
 }
 
-/** As the clock before the change shows it. */
+/** The second of a change, by the clock before it. */
 function secondOf({ day, seconds }: YearlyChange, year: number): number {
   return dayNumberOf(day, year) * DAY_SECONDS + seconds;
 }
@@ -159,7 +159,7 @@ function dayNumberOf(day: YearlyDay, year: number): number {
   return day.day < MARCH_1 ? first + day.day - 1 : march + day.day - MARCH_1;
 }
 
-/** Of a year without February 29, counted from 1. */
+/** Day number in a year without February 29, counted from 1. */
 const MARCH_1 = 60;
 
 /** Weekday of 1970-01-01, a Thursday, counted from Sunday. */

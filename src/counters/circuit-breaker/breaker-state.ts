@@ -1,19 +1,19 @@
-/** When a circuit breaker opens and how it tries again. */
+/** When a circuit breaker opens and how it probes. */
 export interface BreakerOptions {
-  /** Failures in a row that open it. */
+  /** Consecutive failures that open it. */
   readonly failures: number;
-  /** A window of this length with at least so many calls and this share of time-outs opens it. */
+  /** A window of this length with at least `windowCalls` calls and this share of time-outs opens it. */
   readonly windowMs: number;
   readonly windowCalls: number;
   readonly timeoutShare: number;
   /** An unanswered call of this age opens it, however long its time-out is. */
   readonly overdueMs: number;
-  /** Wait before the first probe; doubled after each that fails. */
+  /** Wait before the first probe; doubled after each failed probe. */
   readonly firstWaitMs: number;
-  /** How far the wait may grow while probes fail at once, which costs nothing. */
-  readonly mostWaitMs: number;
-  /** How far it may grow while probes time out, each of which keeps its callers waiting. */
-  readonly mostWaitAfterTimeoutMs: number;
+  /** Maximal wait while probes fail at once, which costs nothing. */
+  readonly maxWaitMs: number;
+  /** Maximal wait while probes time out, each of which keeps its callers waiting. */
+  readonly maxWaitAfterTimeoutMs: number;
 }
 
 export const DEFAULT_BREAKER: BreakerOptions = {
@@ -23,11 +23,11 @@ export const DEFAULT_BREAKER: BreakerOptions = {
   timeoutShare: 0.5,
   overdueMs: 1_000,
   firstWaitMs: 50,
-  mostWaitMs: 250,
-  mostWaitAfterTimeoutMs: 1_000,
+  maxWaitMs: 250,
+  maxWaitAfterTimeoutMs: 1_000,
 };
 
-/** Calls are let through while it is closed; one, the probe, when it turns from open to half-open. */
+/** Closed: calls pass. Open: calls fail. Half-open: one call, the probe, passes. */
 export type BreakerState = ClosedState | OpenState | HalfOpenState;
 
 interface ClosedState {
@@ -36,7 +36,7 @@ interface ClosedState {
   readonly windowStartMs: number;
   readonly windowCalls: number;
   readonly windowTimeouts: number;
-  /** Since when a call is overdue; seen twice, so that answers which lie unread in a socket come first. */
+  /** Since when a call is overdue. It must be overdue at two checks, so that answers still unread in a socket are read first. */
   readonly overdueSinceMs: number | undefined;
 }
 
@@ -52,7 +52,7 @@ interface HalfOpenState {
 }
 
 export type BreakerEvent =
-  /** A call comes; the oldest that waits for an answer began then. */
+  /** A call begins; `oldestMs`: when the oldest unanswered call began. */
   | { readonly kind: 'asked'; readonly atMs: number; readonly oldestMs: number | undefined }
   /** A call ended. */
   | {
@@ -63,7 +63,7 @@ export type BreakerEvent =
 
 type Outcome = Exclude<BreakerEvent, { kind: 'asked' }>;
 
-/** Between two looks at an overdue call this process has read its sockets. */
+/** Between two checks of an overdue call this process has read its sockets. */
 const OVERDUE_AGAIN_MS = 20;
 
 export const CLOSED: BreakerState = {
@@ -144,9 +144,9 @@ function mustOpen(
 function stepProbe(
   { waitMs }: HalfOpenState,
   { kind, atMs }: Outcome,
-  { mostWaitMs, mostWaitAfterTimeoutMs }: BreakerOptions,
+  { maxWaitMs, maxWaitAfterTimeoutMs }: BreakerOptions,
 ): BreakerState {
   if (kind === 'succeeded') return CLOSED;
-  const mostMs = kind === 'timed-out' ? mostWaitAfterTimeoutMs : mostWaitMs;
-  return open(atMs, Math.min(waitMs * 2, mostMs));
+  const maxMs = kind === 'timed-out' ? maxWaitAfterTimeoutMs : maxWaitMs;
+  return open(atMs, Math.min(waitMs * 2, maxMs));
 }

@@ -14,19 +14,19 @@ export type BreakerChange =
   { readonly kind: 'opened'; readonly reason: string } | { readonly kind: 'closed' };
 
 export interface CircuitBreakerDeps {
-  /** Milliseconds of a clock that never goes back. */
+  /** A monotonic clock, in milliseconds. */
   readonly monotonicMs: () => number;
   readonly onChange?: (change: BreakerChange) => void;
 }
 
 /**
- * Lets calls through, or fails them at once with an error whose fault is `breaker`, while what they ask
- * is away. From time to time one call, the probe, is let through to see whether it is back. Errors of a
- * store that answers, and those of one node among several, open nothing.
+ * Passes calls, or fails them at once with an error whose fault is `breaker`, while their target is unreachable. From time to time
+ * one call, the probe, passes to find out whether it is back. Errors that a reachable store answers, and those of one node among
+ * several, open nothing.
  */
 export interface CircuitBreaker {
   readonly call: <T>(ask: () => Promise<T>) => Promise<T>;
-  /** An open one that was not asked for a minute counts as closed: what it guarded is of no use any more. */
+  /** An open breaker without a call for a minute counts as closed: its target is not used any more. */
   readonly state: BreakerState['kind'];
 }
 
@@ -99,7 +99,7 @@ export function createCircuitBreaker(
   };
 }
 
-/** Counters that are not asked while their store is away. */
+/** Counters that are not called while their store is unreachable. */
 export function withCircuitBreaker(counters: Counters, breaker: CircuitBreaker): Counters {
   return {
     add: (batch) => breaker.call(() => counters.add(batch)),

@@ -1,18 +1,18 @@
-/** How long opening a connection may take, and what ends it early. */
+/** How long opening a connection may take, and what aborts it. */
 export interface Attempt {
-  /** Connecting and the handshake take no longer. */
+  /** Limit for connecting and the handshake together. */
   readonly attemptMs: number;
   readonly signal: AbortSignal;
 }
 
 export interface AttemptDeps {
-  /** Makes the task reject, for this reason. */
+  /** Rejects the task, with this reason. */
   readonly giveUp: (reason: string) => void;
-  /** What may be the cause when no answer comes. */
+  /** A possible cause, for the message of a time-out. */
   readonly hint?: () => string;
 }
 
-/** Does what opening a connection takes; gives up when the time is over or the signal is aborted. */
+/** Runs the steps of opening a connection; gives up on the time-out or when the signal is aborted. */
 export async function withinAttempt<T>(
   { attemptMs, signal }: Attempt,
   { giveUp, hint = () => '' }: AttemptDeps,

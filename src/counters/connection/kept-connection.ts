@@ -5,48 +5,48 @@ import { toReason } from '../../platform/errors';
 
 /** A connection that is ready for use. */
 export interface OpenConnection {
-  /** Resolves with the reason when it takes no more; never rejects. */
+  /** Resolves with the reason when it accepts no more calls; never rejects. */
   readonly retired: Promise<string>;
-  /** It has answered more than what makes it ready. Default: not known. */
+  /** It has answered a call after its handshake. Default: unknown. */
   readonly hasServed?: boolean;
-  /** Ends now; what waits for an answer fails. */
+  /** Ends now; pending calls fail. */
   destroy(reason: string): void;
 }
 
-/** One connection to a server, opened again whenever it is lost. */
+/** One connection to a server, reopened whenever it is lost. */
 export interface KeptConnection<C> {
-  /** Undefined while there is none; then `reason` says why. */
+  /** Undefined while there is none; `reason` then explains why. */
   readonly current: C | undefined;
   readonly reason: string;
   /** Aborted when no more connections are opened. */
   readonly signal: AbortSignal;
   /**
-   * Connects while it is subscribed to; subscribe once. Completes after `end`; fails when no first
-   * connection comes about in time.
+   * Connects while it is subscribed to; subscribe once. Completes after `end`; fails when the first connection is not established
+   * in time.
    */
   readonly run$: Observable<never>;
-  /** Opens no more connections; for this reason. */
+  /** Opens no more connections, for this reason. */
   stop(reason: string): void;
   /** Completes `run$`. */
   end(): void;
 }
 
 export interface KeptConnectionDeps<C> {
-  /** The server's address, as it stands in messages. */
+  /** The server's address, as in messages. */
   readonly store: string;
   readonly monotonicMs: () => number;
   readonly random: Random;
-  /** Opens a connection within this time; rejects with an error that says why that failed. */
+  /** Opens a connection within this time; rejects with an error that explains the failure. */
   readonly open: (attemptMs: number, signal: AbortSignal) => Promise<C>;
   readonly onOpen: (connection: C) => void;
-  /** There is none: it was lost, or an attempt has failed. */
+  /** It was lost, or an attempt has failed. */
   readonly onAway: () => void;
   /** `run$` has ended. */
   readonly onEnd: () => void;
   readonly onEvent: ((event: ConnectionEvent) => void) | undefined;
 }
 
-/** What happens to the connection, for a log. */
+/** The connection's events, for a log. */
 export type ConnectionEvent =
   | { readonly kind: 'disconnected'; readonly store: string; readonly reason: string }
   | {
@@ -59,12 +59,12 @@ export type ConnectionEvent =
     };
 
 export interface KeptConnectionOptions {
-  /** Time of a call. An attempt takes no longer, or 2 s where that is longer. */
+  /** Time-out of a call. An attempt takes at most this, or 2 s where that is longer. */
   readonly timeoutMs: number;
-  /** Wait before a second attempt, and how far it may grow. */
+  /** First and maximal wait between attempts to connect. */
   readonly initialMs?: number | undefined;
   readonly maxMs?: number | undefined;
-  /** How long the first connection may take, and what `run$` fails with then; undefined: for ever. */
+  /** Time limit of the first connection, and the error of `run$` after it; undefined: no limit. */
   readonly giveUp?: { readonly afterMs: number; toError(reason: string): Error } | undefined;
 }
 
@@ -73,21 +73,21 @@ const DEFAULT_INTERVAL_MS = 1_000;
 /** The jitter keeps the instances of a service from connecting in step. */
 const BACKOFF = { factor: 2, jitter: 0.1 };
 
-/** A connection that was good for this long is replaced without a pause. */
+/** A connection that was good for this time is replaced without a pause. */
 const STEADY_MS = 1_000;
 
 /**
- * The wait after a shorter one that had served: something cuts connections of a server that is well. One that had not may
+ * The wait after a shorter connection that had served: something cuts connections of a healthy server. One that had not served may
  * lead to a server that only greets.
  */
 const SERVED_WAIT_MS = 50;
 
 /**
- * An attempt without an answer is cut off after this time, twice as long after each failure: a server
- * that is back is noticed by the next attempt, and one that has many clients to greet is given its time.
+ * An attempt without an answer is aborted after this time, doubled after each failure: a server that is back is noticed by the next
+ * attempt, and one with many clients to greet gets its time.
  */
 const FIRST_ATTEMPT_MS = 750;
-/** No call waits for an attempt, so that a time-out for calls, which may be short, does not cut it before this. */
+/** No call waits for an attempt, so a short time-out for calls does not abort it before this. */
 const LONG_ATTEMPT_MS = 2_000;
 
 export function createKeptConnection<C extends OpenConnection>(
@@ -164,7 +164,7 @@ function attemptLimit(timeoutMs: number, failures: number): number {
   return Math.min(longestAttemptMs(timeoutMs), FIRST_ATTEMPT_MS * 2 ** failures);
 }
 
-/** How long an attempt to open a connection may take at most. */
+/** Upper bound for one attempt to open a connection. */
 export function longestAttemptMs(timeoutMs: number): number {
   return Math.max(timeoutMs, LONG_ATTEMPT_MS);
 }

@@ -1,12 +1,12 @@
 export interface ReplyDeadlineDeps {
   readonly monotonicMs: () => number;
-  /** When the oldest that still waits began to; undefined when nothing waits. */
+  /** When the oldest pending call began; undefined when none is pending. */
   readonly oldestSinceMs: () => number | undefined;
-  /** The oldest has waited for `timeoutMs`. */
+  /** The oldest call has been pending for `timeoutMs`. */
   readonly onTimeout: () => void;
 }
 
-/** Watches, by one timer, how long the oldest of those that wait for an answer has waited. */
+/** Watches, with one timer, how long the oldest pending call has waited. */
 export function createReplyDeadline(deps: ReplyDeadlineDeps, timeoutMs: number) {
   const { monotonicMs, oldestSinceMs, onTimeout } = deps;
   let timer: NodeJS.Timeout | undefined;
@@ -29,7 +29,7 @@ export function createReplyDeadline(deps: ReplyDeadlineDeps, timeoutMs: number) 
   };
 
   return {
-    /** Something begins to wait. */
+    /** A call begins to wait. */
     watch() {
       if (timer === undefined && !isStopped) checkIn(timeoutMs);
     },

@@ -2,54 +2,54 @@ import type { Increment } from '../../core/ports';
 import { copyOf } from '../../platform/copy-of';
 import { grantedOf } from './lease-size';
 
-/** Why a lease is over: its window has ended, or what it was charged to is gone. */
+/** Why a lease ended: its window has ended, or the counter that it charged was reset. */
 type LeaseEnd = 'window' | 'reset';
 
 /**
- * Hits of one counter in one window that the store has been charged for before they are asked for, with what is known of the
- * counter. Plain state: who asks the store is `with-leases.ts`.
+ * Hits of one counter in one window that were charged to the store in advance, and what is known of the counter. Plain state:
+ * `with-leases.ts` calls the store.
  */
 export class HitLease {
-  /** The increment with which hits are charged and given back, under the limit in force; it keeps nothing of a request. */
-  asked: Increment;
+  /** The increment that charges and returns hits, under the current limit; it keeps no request alive. */
+  increment: Increment;
   /** Hits that may still be spent. */
   unspent = 0;
-  /** Hits that were spent and may be given back to it. */
+  /** Hits that were spent and may be refunded to the lease. */
   spent = 0;
-  /** What was there after the last refill, or is there since hits were given back: 37 of 120 are left. */
+  /** Hits available after the last refill or refund: 37 of 120 are left. */
   size = 0;
   isRefilling = false;
-  /** When it was asked last, by the monotonic clock. */
+  /** When it was used last, by the monotonic clock. */
   usedMs = 0;
-  /** The store's last count, as far as it is within the limit; undefined: not known yet. */
+  /** The store's last count, clamped to the limit; undefined: unknown. */
   #count: number | undefined;
   #end: LeaseEnd | undefined;
 
   constructor(increment: Increment) {
-    this.asked = keptOf(increment);
+    this.increment = keptOf(increment);
   }
 
-  /** The limit in force: of the last ask. */
+  /** The current limit: that of the last request. */
   get limit(): number {
-    return this.asked.limit;
+    return this.increment.limit;
   }
 
-  /** Undefined: it lives. */
+  /** Undefined: it has not ended. */
   get end(): LeaseEnd | undefined {
     return this.#end;
   }
 
-  /** Hits that the limit still has for this instance; undefined: not known yet. */
+  /** Hits that the limit leaves for this instance; undefined: unknown. */
   get remaining(): number | undefined {
     return this.#count === undefined ? undefined : this.limit - this.#count + this.unspent;
   }
 
-  /** The counter as this instance sees it: without what lies unspent here. */
+  /** The counter as this instance sees it: without its own unspent hits. */
   get after(): number {
     return Math.max(0, (this.#count ?? 0) - this.unspent);
   }
 
-  /** Spends up to so many hits; says how many. */
+  /** Spends up to `hits`; returns how many were spent. */
   spend(hits: number): number {
     const taken = Math.min(hits, this.unspent);
     this.unspent -= taken;
@@ -57,7 +57,7 @@ export class HitLease {
     return taken;
   }
 
-  /** Takes back up to so many hits that were spent; says how many. */
+  /** Refunds up to `hits` of those spent; returns how many. */
   takeBack(hits: number): number {
     const taken = Math.min(hits, this.spent);
     this.unspent += taken;
@@ -66,19 +66,19 @@ export class HitLease {
     return taken;
   }
 
-  /** Another limit is in force: what is known was cut to that before. Says how many hits lay unspent. */
+  /** Changes the limit: the known count was clamped to the previous one. Returns the number of unspent hits. */
   changeLimit(increment: Increment): number {
-    this.asked = keptOf(increment);
+    this.increment = keptOf(increment);
     this.#count = undefined;
     return this.empty();
   }
 
-  /** What the store counts. */
+  /** Notes the store's count. */
   learn(count: number): void {
     this.#count = Math.min(count, this.limit);
   }
 
-  /** A refill of this size has come; says how many hits of it may be spent, or could be if the lease still lived. */
+  /** Adds a refill of this size; returns how many of its hits may be spent, or could be if the lease had not ended. */
   refill(size: number, after: number): number {
     const granted = grantedOf(this.limit, after, size);
     if (this.#end !== undefined) return granted;
@@ -88,14 +88,14 @@ export class HitLease {
     return granted;
   }
 
-  /** Takes all that lies unspent out of it. */
+  /** Removes all unspent hits and returns their number. */
   empty(): number {
     const left = this.unspent;
     this.unspent = 0;
     return left;
   }
 
-  /** Ends it; says how many hits lay unspent. */
+  /** Ends it; returns the number of unspent hits. */
   finish(end: LeaseEnd): number {
     this.#end = end;
     return this.empty();

@@ -1,6 +1,6 @@
 const SPAN_MS = 1_000;
 
-/** Hits of the last second: those of the current second, and of the one before as many as the last second still has of it. */
+/** Hits of the last second: those of the current second, and those of the previous one in proportion to its part. */
 export class HitRate {
   #startMs: number;
   #hits = 0;

@@ -3,19 +3,19 @@ import { scatter, type SubBatch } from '../../core/batches/sub-batch';
 import { StoreError } from '../../core/errors';
 import type { CounterReply } from '../../core/ports';
 import type { LeaseCounts } from './lease-counts';
-import type { RestAsk, SplitAsks } from './split-asks';
+import type { RestCharge, SplitCharges } from './split-charges';
 
-/** Hits that were spent for an ask that the store did not answer are there again. */
-function putBack({ lease, spent }: RestAsk, counts: LeaseCounts): void {
+/** Restores hits that were spent for a charge which the store did not answer. */
+function putBack({ lease, spent }: RestCharge, counts: LeaseCounts): void {
   if (spent === 0) return;
   if (lease.end !== undefined) counts.stranded += Math.max(0, spent);
   else if (spent > 0) lease.takeBack(spent);
   else lease.spend(-spent);
 }
 
-/** The reply to a whole batch, of which a part was sent; throws where nothing of it has an answer. */
+/** The reply to a whole batch when a part of it was sent; throws where no increment has an answer. */
 export function joinReply(
-  split: SplitAsks,
+  split: SplitCharges,
   part: SubBatch,
   reply: CounterReply | StoreError,
   counts: LeaseCounts,
@@ -32,8 +32,8 @@ export function joinReply(
   return leased === undefined ? finish(draft) : { ...finish(draft), leased };
 }
 
-/** What the store's answer to the rest of an ask says of its counter, and of the whole ask. */
-function learn(rest: RestAsk, draft: ReplyDraft, counts: LeaseCounts): void {
+/** Takes over the store's answer to the rest of a charge, for its counter and for the whole charge. */
+function learn(rest: RestCharge, draft: ReplyDraft, counts: LeaseCounts): void {
   const { place, limit, spent } = rest;
   const count = learnCount(rest, draft);
   if (count === undefined) {
@@ -42,20 +42,20 @@ function learn(rest: RestAsk, draft: ReplyDraft, counts: LeaseCounts): void {
   }
   if (spent <= 0) return;
   counts.spent += spent;
-  // What the lease had is within the limit, however far others have gone beyond it since.
+  // Leased hits are within the limit, even if others have exceeded it since.
   draft.after[place] = Math.min(count, limit + rest.rest);
   if (draft.knownOverLimit !== undefined) draft.knownOverLimit[place] = false;
 }
 
-/** The counter as the store says it, which its lease learns; undefined: the store says nothing. */
+/** The store's count, which the lease notes; undefined: the store gave none. */
 export function learnCount(
-  { place, lease, limit, rest }: RestAsk,
+  { place, lease, limit, rest }: RestCharge,
   { after, failures, knownOverLimit }: CounterReply | ReplyDraft,
 ): number | undefined {
   if (failures?.has(place) === true) return undefined;
   const isOver = knownOverLimit?.[place] === true;
   const count = isOver ? limit + Math.max(rest, 0) : (after[place] as number);
-  // That a counter is over the limit of before says little about another.
+  // That a counter is over its previous limit says little about the new one.
   const isNews = !isOver || limit >= lease.limit;
   if (lease.end === undefined && isNews) lease.learn(count);
   return count;

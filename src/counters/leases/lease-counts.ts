@@ -2,15 +2,15 @@ import type { Statistics } from '../../core/ports';
 
 const NAMES = ['granted', 'spent', 'returned', 'stranded'] as const;
 
-/** What became of leased hits, gathered so that a decision counts for nothing in the statistics. */
+/** Counts of leased hits, gathered so that a decision costs no call to the statistics. */
 export class LeaseCounts {
-  /** Hits that refills brought. */
+  /** Hits granted by refills. */
   granted = 0;
-  /** Hits that were asked for and came from a lease. */
+  /** Hits of requests that a lease covered. */
   spent = 0;
-  /** Hits that lay unspent and were given back to the store. */
+  /** Unspent hits that were returned to the store. */
   returned = 0;
-  /** Hits that lay unspent and were lost. */
+  /** Unspent hits that were lost. */
   stranded = 0;
   readonly #statistics: Pick<Statistics, 'count'> | undefined;
 
@@ -18,7 +18,7 @@ export class LeaseCounts {
     this.#statistics = statistics;
   }
 
-  /** Tells the statistics what came since the last time. */
+  /** Reports the counts since the last flush to the statistics. */
   flush(): void {
     for (const name of NAMES) {
       if (this[name] === 0) continue;

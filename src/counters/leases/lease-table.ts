@@ -4,20 +4,20 @@ import type { Increment } from '../../core/ports';
 import type { HitLease } from './hit-lease';
 import { HitRate } from './hit-rate';
 
-/** A counter that is asked for often, whatever its window: what is known of it, and its lease. */
+/** A frequently used counter, across windows: what is known of it, and its lease. */
 export interface WarmCounter {
   readonly rate: HitRate;
-  /** Undefined: none in a window of now. */
+  /** Undefined: none in a current window. */
   lease: HitLease | undefined;
 }
 
-/** What V8 takes for an entry besides the texts of its keys: three objects, two increments and a place in a map. */
+/** Memory that V8 needs per entry besides its keys: three objects, two increments and a map slot. */
 const ENTRY_BYTES = 600;
 
-/** Longer keys are of no use here: their requests choose how long they are. */
+/** Longer keys are not leased: clients choose their length. */
 const MAX_KEY_LENGTH = 1_024;
 
-/** Counters that may have leases, bounded in bytes; for what does not fit there is no lease. */
+/** Counters that may have leases, bounded in bytes; without room there is no lease. */
 export class LeaseTable {
   readonly #maxBytes: number;
   readonly #counters = new Map<string, WarmCounter>();
@@ -35,7 +35,7 @@ export class LeaseTable {
     return this.#counters.get(nameOf(place));
   }
 
-  /** A new counter; undefined: there is no room for it. */
+  /** Adds a counter; undefined: there is no room for it. */
   add(place: LeasePlace, nowMs: number): WarmCounter | undefined {
     const name = nameOf(place);
     const bytes = bytesOf(name);
@@ -46,7 +46,7 @@ export class LeaseTable {
     return counter;
   }
 
-  /** Forgets those of which this is true. */
+  /** Removes the counters that satisfy the predicate. */
   drop(isCold: (counter: WarmCounter) => boolean): void {
     for (const [name, counter] of this.#counters) {
       if (!isCold(counter)) continue;
@@ -60,19 +60,19 @@ export class LeaseTable {
   }
 }
 
-/** The counter of a rule, whatever its window. */
+/** The identity of a rule's counter, across windows. */
 export type LeasePlace = Pick<Increment, 'key' | 'rule'>;
 
 /**
- * The key without the start of its window, since what is known of a counter's rate is known in the next window too, and the length
- * of that: the keys of two rules may read the same but for their windows.
+ * The key without the start of its window, because a counter's rate is still known in the next window, and with the window's
+ * length: the keys of two rules may differ only in their windows.
  */
 function nameOf({ key, rule }: LeasePlace): string {
   const { unit, periodSeconds = 0 } = rule;
   return `${unit}${String(periodSeconds)} ${key.slice(0, key.lastIndexOf('_'))}`;
 }
 
-/** With the key of its lease, which is longer by the start of a window. */
+/** Includes the key of its lease, which is longer by the start of a window. */
 function bytesOf(name: string): number {
   return ENTRY_BYTES + 2 * bytesOfText(name);
 }

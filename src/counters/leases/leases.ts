@@ -4,24 +4,24 @@ import { HitLease } from './hit-lease';
 import type { LeaseCounts } from './lease-counts';
 import { isLow, leaseSize, type LeaseSizing } from './lease-size';
 import { LeaseTable, type LeasePlace, type WarmCounter } from './lease-table';
-import { refillOf, type OwnAsk } from './own-asks';
+import { refillOf, type OwnOperation } from './own-operations';
 import type { RoundTrips } from './round-trips';
 import { WarmKeys } from './warm-keys';
 
 export interface LeaseOptions extends LeaseSizing {
-  /** LEASE_MIN_RATE: hits a second below which a counter is not leased. */
+  /** LEASE_MIN_RATE: hits per second below which a counter is not leased. */
   readonly minRate: number;
   /** LEASE_MAX_BYTES. */
   readonly maxBytes: number;
 }
 
-/** Of one lease: so many of so many hits are left. */
+/** The hits left of a lease. */
 export interface LeaseReading {
   readonly left: number;
   readonly of: number;
 }
 
-/** The leases of this process: which counter has one, and when it needs more. Asks no store. */
+/** The leases of this process: which counter has one, and when it needs a refill. Calls no store. */
 export class Leases {
   readonly table: LeaseTable;
   readonly counts: LeaseCounts;
@@ -40,7 +40,7 @@ export class Leases {
     this.counts = counts;
   }
 
-  /** The counter of an increment, where it is asked for often enough; undefined: it goes the plain way. */
+  /** The counter of an increment, where it is used often enough; undefined: it is not leased. */
   find(increment: Increment, nowMs: number): WarmCounter | undefined {
     const { rule, key, hits } = increment;
     if (rule.isLeased !== true || typeof hits !== 'number') return undefined;
@@ -51,10 +51,10 @@ export class Leases {
     return counter;
   }
 
-  /** The lease of its window, which may be empty. That of another window is over. */
+  /** The lease of its window, which may be empty. A lease of another window is ended. */
   leaseOf(counter: WarmCounter, increment: Increment, nowMs: number): HitLease {
     let { lease } = counter;
-    if (lease?.asked.key !== increment.key) {
+    if (lease?.increment.key !== increment.key) {
       if (lease !== undefined) this.counts.stranded += lease.finish('window');
       lease = counter.lease = new HitLease(increment);
     }
@@ -62,15 +62,15 @@ export class Leases {
     return lease;
   }
 
-  /** What is to be given back because another limit is in force now. */
-  takeReturn(lease: HitLease, increment: Increment): OwnAsk | undefined {
+  /** The hits to return because the limit has changed. */
+  takeReturn(lease: HitLease, increment: Increment): OwnOperation | undefined {
     if (increment.limit === lease.limit) return undefined;
     const size = lease.changeLimit(increment);
     return size === 0 ? undefined : { kind: 'return', lease, size };
   }
 
   /** The refill that a lease needs now; undefined: none. */
-  nextRefill(counter: WarmCounter, lease: HitLease, nowMs: number): OwnAsk | undefined {
+  nextRefill(counter: WarmCounter, lease: HitLease, nowMs: number): OwnOperation | undefined {
     const { remaining, unspent } = lease;
     if (lease.isRefilling || remaining === undefined) return undefined;
     const perSecond = counter.rate.perSecond(nowMs);
@@ -82,12 +82,12 @@ export class Leases {
     return size === 0 ? undefined : refillOf(lease, size);
   }
 
-  /** The counters of these keys, of long ones the digests, were reset or set; undefined: all. What they were charged to is gone. */
+  /** Ends the leases of these keys (long ones as digests), whose counters were reset or set; undefined: all. */
   forget(keys: readonly string[] | undefined): void {
     const gone = keys && new Set(keys.map(toKeptKey));
     for (const counter of this.table.counters()) {
       const { lease } = counter;
-      if (lease === undefined || gone?.has(toKeptKey(lease.asked.key)) === false) continue;
+      if (lease === undefined || gone?.has(toKeptKey(lease.increment.key)) === false) continue;
       this.counts.stranded += lease.finish('reset');
       counter.lease = undefined;
     }
@@ -96,11 +96,11 @@ export class Leases {
   /** Undefined: this counter has no lease. */
   read(place: LeasePlace): LeaseReading | undefined {
     const lease = this.table.get(place)?.lease;
-    if (lease?.asked.key !== place.key || lease.size === 0) return undefined;
+    if (lease?.increment.key !== place.key || lease.size === 0) return undefined;
     return { left: lease.unspent, of: lease.size };
   }
 
-  /** Counters with hits on lease. */
+  /** Number of counters with leased hits. */
   get active(): number {
     let active = 0;
     for (const { lease } of this.table.counters()) if ((lease?.unspent ?? 0) > 0) active += 1;

@@ -1,32 +1,36 @@
 import type { LeaseCounts } from './lease-counts';
 import type { LeaseTable, WarmCounter } from './lease-table';
-import type { OwnAsk } from './own-asks';
+import type { OwnOperation } from './own-operations';
 
-/** Sweeps in LEASE_TIME: so much later than it could be is what an idle lease given back. */
+/** Sweeps per LEASE_TIME: the delay with which an idle lease is returned. */
 export const SWEEPS = 4;
 
-/** Lease times without an ask after which a lease is given back, at the latest. */
+/** A lease without a request for this many lease times is returned, at the latest. */
 export const IDLE_TIMES = 2;
 
-/** Leases that one sweep gives back: a store takes a millisecond for them, and whoever asks beside them waits no longer. */
-export const MOST_RETURNS = 500;
+/** Leases returned per sweep: a store needs a millisecond for them, and other calls wait no longer. */
+export const MAX_RETURNS = 500;
 
-/** In windows that end before, what is given back would come too late to be of use. */
+/** In windows that end sooner, returned hits would come too late to be useful. */
 const LEAST_SECONDS = 1;
 
-/** When a sweep happens, and what of leases is over then. */
+/** The time of a sweep, and which leases it ends. */
 export interface Sweep {
   readonly nowSeconds: number;
   readonly nowMs: number;
-  /** Milliseconds without an ask after which a lease is given back; 0: all are, as at the stop. */
+  /** Milliseconds without a request after which a lease is returned; 0: all are, as at the stop. */
   readonly idleMs: number;
 }
 
-/** Takes out of leases what is to be given back, of so many at most, and forgets counters that are not asked for. */
-export function takeIdle(table: LeaseTable, counts: LeaseCounts, sweep: Sweep): readonly OwnAsk[] {
-  const returns: OwnAsk[] = [];
+/** Takes the hits to return out of leases, of a bounded number, and drops counters without requests. */
+export function takeIdle(
+  table: LeaseTable,
+  counts: LeaseCounts,
+  sweep: Sweep,
+): readonly OwnOperation[] {
+  const returns: OwnOperation[] = [];
   table.drop((counter) => {
-    if (returns.length === MOST_RETURNS) return false;
+    if (returns.length === MAX_RETURNS) return false;
     const ask = endIdle(counter, counts, sweep);
     if (ask !== undefined) returns.push(ask);
     return counter.lease === undefined && counter.rate.perSecond(sweep.nowMs) === 0;
@@ -38,16 +42,16 @@ function endIdle(
   counter: WarmCounter,
   counts: LeaseCounts,
   { nowSeconds, nowMs, idleMs }: Sweep,
-): OwnAsk | undefined {
+): OwnOperation | undefined {
   const { lease } = counter;
   if (lease === undefined) return undefined;
-  const { windowEndSeconds } = lease.asked;
+  const { windowEndSeconds } = lease.increment;
   if (windowEndSeconds <= nowSeconds) {
     counts.stranded += lease.finish('window');
     counter.lease = undefined;
     return undefined;
   }
-  // What its refill brings would be idle too.
+  // Hits of its refill would be idle too.
   if (lease.isRefilling || nowMs - lease.usedMs < idleMs) return undefined;
   if (lease.unspent === 0) {
     counter.lease = undefined;

@@ -1,6 +1,6 @@
 const SPAN_MS = 1_000;
 
-/** The longest round trip to the store of the last second, in milliseconds; one may be remembered for a second more. */
+/** The longest round trip to the store in the last second, in milliseconds; it may be remembered for a second more. */
 export class RoundTrips {
   #startMs = -Infinity;
   #longest = 0;

@@ -1,20 +1,20 @@
-/** Cells of a byte over which keys are spread: so many that few keys share theirs with others, and half a megabyte together. */
+/** Cells of one byte over which keys are hashed: enough for few collisions, half a megabyte in all. */
 const CELLS = 262_144;
 
-/** What a cell holds at most. A key with so many hits a second is warm, however many more make a lease worth it. */
-const MOST_HITS = 255;
+/** Maximum of a cell. A key with this many hits per second is warm, however many more make a lease worthwhile. */
+const MAX_HITS = 255;
 
-/** `_` and the start of a window in Unix seconds, with which keys end. */
+/** `_` and the start of a window in Unix seconds, the suffix of keys. */
 const WINDOW_LENGTH = 11;
 
-/** What tells keys apart mostly stands before that; more would cost as much as a map. */
+/** Keys mostly differ in these characters; hashing more would cost as much as a map. */
 const HASHED_LENGTH = 12;
 
 const SPAN_MS = 1_000;
 
 /**
- * Says which keys have so many hits a second, as `HitRate` counts them, and now and then one that shares its cell with others.
- * So keys that are asked for rarely, which most are, cost no place in a table however many there are.
+ * Finds the keys with a minimal rate of hits, as `HitRate` counts them, with rare false positives by collision. Thus rarely used
+ * keys, which most are, need no place in a table, however many there are.
  */
 export class WarmKeys {
   readonly #leastHits: number;
@@ -23,10 +23,10 @@ export class WarmKeys {
   #startMs = -Infinity;
 
   constructor(leastHits: number) {
-    this.#leastHits = Math.min(leastHits, MOST_HITS);
+    this.#leastHits = Math.min(leastHits, MAX_HITS);
   }
 
-  /** Counts one ask, and says whether the key is warm. */
+  /** Counts hits of a key, and returns whether it is warm. */
   note(key: string, hits: number, nowMs: number): boolean {
     if (nowMs - this.#startMs >= SPAN_MS) this.#turn(nowMs);
     const cell = cellOf(key);

@@ -14,41 +14,44 @@ import { joinReply, learnCount } from './join-reply';
 import { LeaseCounts } from './lease-counts';
 import type { LeasePlace } from './lease-table';
 import { Leases, type LeaseOptions, type LeaseReading } from './leases';
-import { settleOwn, type OwnAsk } from './own-asks';
-import { IDLE_TIMES, MOST_RETURNS, SWEEPS, takeIdle } from './return-idle';
+import { settleOwn, type OwnOperation } from './own-operations';
+import { IDLE_TIMES, MAX_RETURNS, SWEEPS, takeIdle } from './return-idle';
 import { RoundTrips } from './round-trips';
-import { splitAsks, toSend, withOwn, type RestAsk, type SplitAsks } from './split-asks';
+import { splitCharges, toSend, withOwn, type RestCharge, type SplitCharges } from './split-charges';
 
 export interface LeasedCountersDeps {
-  /** Counts what no rule leases. */
+  /** Counts for rules without leases. */
   readonly plain: Counters;
-  /** Counts all else: the same store, asked after a cache of counters that are over their limit. */
+  /** Counts everything else: the same store, after a cache of counters that are over their limit. */
   readonly counters: Counters;
   readonly clock: Clock;
   readonly monotonicMs: () => number;
-  /** Emits once after so many milliseconds. */
+  /** Emits once after this time. */
   readonly wait: (milliseconds: number) => Observable<unknown>;
   readonly statistics?: Pick<Statistics, 'count' | 'gauge'>;
-  /** Called once, with the first batch of which something may be leased. */
+  /** Called once, with the first batch that may be leased. */
   readonly onFirst?: (() => void) | undefined;
 }
 
 export interface LeasedCountersOptions extends LeaseOptions {
-  /** The store answers the asks of a batch together: what leases ask for themselves goes apart, so that no caller waits for it. */
+  /**
+   * The store answers all increments of a batch together: the leases' own operations are sent separately, so that no caller waits
+   * for them.
+   */
   readonly sendsApart: boolean;
 }
 
 export interface LeasedCounters extends ReadyCounters {
-  /** Counters were reset or set: their leases are over. Undefined: all. */
+  /** Ends the leases of counters that were reset or set. Undefined: all. */
   readonly forgetLeases: (keys: readonly string[] | undefined) => void;
   readonly readLease: (place: LeasePlace) => LeaseReading | undefined;
-  /** Gives back what lies idle, while it is subscribed to; subscribe once. Completes after `close`. */
+  /** Returns idle leases, while it is subscribed to; subscribe once. Completes after `close`. */
   readonly run$: Observable<never>;
 }
 
 /**
- * Counters that charge hits in advance and spend them later: what is on lease is answered at once, without a promise, and
- * never above the limit, because the store has been charged before. All else goes the plain way and waits for no refill.
+ * Counters that charge hits in advance and spend them later: leased hits are answered at once, without a promise, and never above
+ * the limit, because the store has been charged before. Everything else goes to the store and waits for no refill.
  */
 export function withLeases(
   { plain, counters, clock, monotonicMs, wait, statistics, onFirst }: LeasedCountersDeps,
@@ -59,7 +62,7 @@ export function withLeases(
   const leases = new Leases({ roundTrips, counts }, options);
   const sweeps = createStreamGroup();
   let removeGauge: (() => void) | undefined;
-  // Without a rule that leases, nothing shows that it could be done.
+  // Until a rule is leased, nothing shows that this is possible.
   const begin = once(() => {
     removeGauge = statistics?.gauge('ratelimit.leases.active', () => leases.active);
     onFirst?.();
@@ -68,7 +71,7 @@ export function withLeases(
   const idleMs = IDLE_TIMES * options.timeMs - sweepMs;
   let isSweeping = false;
   let isClosed = false;
-  /** Own asks of which nothing has come back yet. */
+  /** Number of own operations without a reply yet. */
   let onTheirWay = 0;
   let resolveIdle: () => void = () => undefined;
 
@@ -86,19 +89,19 @@ export function withLeases(
   };
 
   const arrive = (
-    own: readonly OwnAsk[],
+    own: readonly OwnOperation[],
     reply: CounterReply | StoreError,
     first: number,
   ): void => {
     for (let at = 0; at < own.length; at += 1)
-      settleOwn(own[at] as OwnAsk, reply, first + at, counts);
+      settleOwn(own[at] as OwnOperation, reply, first + at, counts);
     onTheirWay -= own.length;
     if (onTheirWay === 0) resolveIdle();
   };
 
-  /** No caller waits for these: whatever becomes of them is settled. */
+  /** No caller waits for these: every outcome is handled here. */
   const sendOwn = async (
-    own: readonly OwnAsk[],
+    own: readonly OwnOperation[],
     { nowSeconds }: Pick<CounterBatch, 'nowSeconds'>,
   ): Promise<void> => {
     if (own.length === 0) return;
@@ -107,7 +110,7 @@ export function withLeases(
     try {
       reply = await sendAll(withOwn({ increments: [], groupEnds: undefined, nowSeconds }, own));
     } catch {
-      // An error of ours: as an unknown outcome, it brings nothing.
+      // An internal error: like an unknown outcome, it grants nothing.
     } finally {
       arrive(own, reply, 0);
     }
@@ -119,7 +122,7 @@ export function withLeases(
     const idle = takeIdle(leases.table, counts, { nowSeconds, nowMs: monotonicMs(), idleMs });
     void sendOwn(idle, { nowSeconds });
     counts.flush();
-    startSweeping(idle.length === MOST_RETURNS ? MORE_RETURNS_MS : sweepMs);
+    startSweeping(idle.length === MAX_RETURNS ? MORE_RETURNS_MS : sweepMs);
   };
   const startSweeping = (afterMs: number): void => {
     if (isSweeping || isClosed || leases.table.size === 0) return;
@@ -127,20 +130,20 @@ export function withLeases(
     sweeps.add(wait(afterMs).pipe(map(sweep)));
   };
 
-  /** Together: a store that hangs takes one time-out for all of them, and not one for each. */
+  /** All at once: a store that hangs costs one time-out for all of them, not one for each. */
   const returnAll = async (): Promise<void> => {
     const nowSeconds = clock();
     const all = { nowSeconds, nowMs: monotonicMs(), idleMs: 0 };
     const sent: Promise<void>[] = [];
-    let returns: readonly OwnAsk[];
+    let returns: readonly OwnOperation[];
     do {
       returns = takeIdle(leases.table, counts, all);
       sent.push(sendOwn(returns, all));
-    } while (returns.length === MOST_RETURNS);
+    } while (returns.length === MAX_RETURNS);
     await Promise.all(sent);
   };
 
-  const addRest = async (batch: CounterBatch, split: SplitAsks): Promise<CounterReply> => {
+  const addRest = async (batch: CounterBatch, split: SplitCharges): Promise<CounterReply> => {
     if (options.sendsApart) void sendOwn(split.own, batch);
     const own = options.sendsApart ? NO_ASKS : split.own;
     const part = toSend(batch, split);
@@ -155,8 +158,8 @@ export function withLeases(
     }
   };
 
-  /** Of a batch that the store is asked as it is. */
-  const addWhole = async (batch: CounterBatch, split: SplitAsks): Promise<CounterReply> => {
+  /** For a batch that goes to the store unchanged. */
+  const addWhole = async (batch: CounterBatch, split: SplitCharges): Promise<CounterReply> => {
     const reply = await sendAll(batch);
     if (reply instanceof StoreError) throw reply;
     for (const rest of split.rests) learnCount(rest, reply);
@@ -165,7 +168,7 @@ export function withLeases(
 
   const addLeased = (batch: CounterBatch): CounterReply | Promise<CounterReply> => {
     begin();
-    const split = splitAsks(batch, leases, monotonicMs());
+    const split = splitCharges(batch, leases, monotonicMs());
     const { answered, after, leased, own, rests } = split;
     startSweeping(sweepMs);
     if (answered === 0 && rests.length === 0) return counters.add(batch);
@@ -196,19 +199,19 @@ export function withLeases(
   };
 }
 
-const NO_ASKS: readonly OwnAsk[] = [];
+const NO_ASKS: readonly OwnOperation[] = [];
 
-/** Milliseconds until the next sweep where one had more to give back than it may at once. */
+/** Milliseconds until the next sweep when one had more to return than it may. */
 const MORE_RETURNS_MS = 5;
 
-/** What own asks get where the store raised something else than its errors. */
+/** The reply to own operations where the store threw something else than a StoreError. */
 const UNKNOWN = new StoreError('store_unavailable', 'the counter store failed');
 
 function isLeased({ rule }: CounterBatch['increments'][number]): boolean {
   return rule.isLeased === true;
 }
 
-/** Nothing of it was on lease. */
-function isWhole({ spent }: RestAsk): boolean {
+/** No part of it was leased. */
+function isWhole({ spent }: RestCharge): boolean {
   return spent === 0;
 }

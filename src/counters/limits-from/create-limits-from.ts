@@ -13,26 +13,26 @@ import { createKnownLimits, type KnownLimits, type KnownLimitsBounds } from './k
 import { parseLimit } from './parse-limit';
 import { ReadTally } from './read-tally';
 
-/** Reads fields of a hash, null where there is none. Rejects when the store cannot be asked or the key is not a hash. */
+/** Reads fields of a hash, null where there is none. Rejects when the store cannot be reached or the key is not a hash. */
 export type ReadFields = (
   hash: Pick<LimitsFromRule, 'key' | 'isPerSecond'>,
   fields: readonly string[],
 ) => Promise<readonly (string | null)[]>;
 
-/** What happens to a hash, for a log; no value of a caller is in it. */
+/** The events of a hash, for a log; without values of callers. */
 export type LimitsFromEvent = { readonly key: string } & HashEvent;
 
 type HashEvent =
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'read' }
-  /** A field holds no limit: the rule's own holds. */
+  /** A field holds no valid limit: the rule's own applies. */
   | { readonly kind: 'invalid'; readonly found: string; readonly fields: number }
   | { readonly kind: 'valid' }
-  /** Fields that held limits, and not one of them is there any more: the hash was deleted, or the store is empty. */
+  /** All fields that held limits are missing now: the hash was deleted, or the store is empty. */
   | { readonly kind: 'lost'; readonly fields: number }
-  /** Some are there again. */
+  /** Some fields exist again. */
   | { readonly kind: 'present' }
-  /** It was not asked for during a long time: nothing more is said of it. */
+  /** It was not used for a long time: nothing more is reported about it. */
   | { readonly kind: 'forgotten' };
 
 export interface LimitsFromDeps {
@@ -42,7 +42,7 @@ export interface LimitsFromDeps {
   readonly onEvent?: (event: LimitsFromEvent) => void;
 }
 
-/** Limits of values from hashes, read by the way. */
+/** Limits of values, read in the background from hashes. */
 export interface LimitsFromHashes extends LimitsFrom {
   /** Reads while it is subscribed to; subscribe once. Completes after `close`. */
   readonly run$: Observable<never>;
@@ -51,22 +51,22 @@ export interface LimitsFromHashes extends LimitsFrom {
 
 const BOUNDS: KnownLimitsBounds = { maxValues: 100_000, maxBytes: 32 * 1_024 * 1_024 };
 
-/** Fields that one command asks for. */
+/** Fields per command. */
 const FIELDS_PER_READ = 500;
 
-/** Rounds come earlier than `refresh`, so that what is kept is not older when a round takes its time. */
+/** Rounds start earlier than `refresh`, so that values are not older when a round takes its time. */
 const ROUND_SHARE = 0.7;
 
-/** A tick that comes a hair before a round is due leaves it to the next: ticks are close together. */
+/** A tick shortly before a round is due leaves it to the next one: ticks are close together. */
 const TICK_SHARE = 0.1;
 
-/** How long a hash is left alone after a read that failed. */
+/** Pause of a hash after a failed read. */
 const PAUSE_MS = 500;
 
-/** A round that failed is made up for within this time. */
+/** A failed round is repeated within this time. */
 const MAX_TICK_MS = 1_000;
 
-/** A hash, and a value of one, that was not asked for during this time is forgotten: no rule or request may name it any more. */
+/** A hash, or a value in one, that was not used for this time is dropped: no rule or request may use it any more. */
 const IDLE_MS = 3_600_000;
 const IDLE_ROUNDS = 10;
 
@@ -77,8 +77,8 @@ const INVALID = 'ratelimit.service.limits_from.invalid';
 const LOST = 'ratelimit.service.limits_from.lost';
 
 /**
- * Knows the limits of the values that were asked for, at most `refresh` old. A value that was never seen has none until its field was
- * read, which no decision waits for; a hash that cannot be read keeps what was known.
+ * Knows the limits of values in use, at most `refresh` old. A new value has none until its field was read, which no decision waits
+ * for; a hash that cannot be read keeps its known limits.
  */
 export function createLimitsFrom(
   deps: LimitsFromDeps,
@@ -119,7 +119,7 @@ class Hash {
   #askedMs: number;
   #nextRoundMs: number;
   #failedMs = -Infinity;
-  /** Fields that were lost; 0 while some are there. */
+  /** Number of missing fields; 0 while some exist. */
   #lost = 0;
 
   constructor(
@@ -146,7 +146,7 @@ class Hash {
     await this.#readAll([value], false, NEVER);
   }
 
-  /** Reads new values at once, and all of them in rounds; ends when it was not asked for a long time. */
+  /** Reads new values at once, and all of them in rounds; ends when it was not used for a long time. */
   run$(onIdle: () => void): Observable<unknown> {
     const tickMs = Math.min(this.#rule.refreshMs * TICK_SHARE, MAX_TICK_MS);
     const ticks$ = timer(tickMs, tickMs).pipe(
@@ -168,8 +168,8 @@ class Hash {
     return Math.max(IDLE_MS, IDLE_ROUNDS * this.#rule.refreshMs);
   }
 
-  /** A value that no request asks for is forgotten after so many rounds. */
-  get #mostIdle(): number {
+  /** A value that no request uses is dropped after this many rounds. */
+  get #maxIdle(): number {
     return Math.ceil(this.#idleMs / this.#roundMs);
   }
 
@@ -188,13 +188,13 @@ class Hash {
   }
 
   async #read(signal: AbortSignal): Promise<undefined> {
-    // All values of a batch come before this goes on.
+    // Lets all values of a batch arrive first.
     await Promise.resolve();
     const nowMs = this.#deps.monotonicMs();
     if (nowMs - this.#failedMs < PAUSE_MS) return;
     const isRound = nowMs >= this.#nextRoundMs;
     const unread = this.#known.takeUnread();
-    const values = isRound ? this.#known.beginRound(this.#mostIdle) : unread;
+    const values = isRound ? this.#known.beginRound(this.#maxIdle) : unread;
     if (isRound) this.#nextRoundMs = nowMs + this.#roundMs;
     if (values.length > 0) await this.#readAll(values, isRound, signal);
   }
@@ -228,7 +228,7 @@ class Hash {
     this.#noteLoss(isRound, tally);
   }
 
-  /** Only a round reads all values: of a few that are new, none may ever have had a field. */
+  /** Only a round reads all values: a few new ones may never have had a field. */
   #noteLoss(isRound: boolean, { lost, hasFields }: ReadTally): void {
     const { statistics, onEvent } = this.#deps;
     const { key } = this.#rule;
@@ -244,7 +244,7 @@ class Hash {
     if (this.#lost > 0) onEvent?.({ kind: 'lost', key, fields: this.#lost });
   }
 
-  /** The next round is due as soon as the pause is over: it reads what was not read now. */
+  /** The next round is due as soon as the pause is over: it reads what was missed. */
   #failed(error: unknown): void {
     const { statistics, onEvent, monotonicMs } = this.#deps;
     this.#failedMs = this.#nextRoundMs = monotonicMs();
@@ -253,8 +253,8 @@ class Hash {
   }
 
   #note(value: string, text: string | null, tally: ReadTally): void {
-    const said = text === null ? undefined : parseLimit(text, this.#rule.maxLimit);
-    const before = this.#known.set(value, said === 'invalid' ? undefined : said);
-    tally.note(text, said, before);
+    const limit = text === null ? undefined : parseLimit(text, this.#rule.maxLimit);
+    const before = this.#known.set(value, limit === 'invalid' ? undefined : limit);
+    tally.note(text, limit, before);
   }
 }

@@ -4,30 +4,30 @@ import { copyOf } from '../../platform/copy-of';
 interface Known {
   /** Undefined: it has no limit of its own, or was not read yet. */
   limit: ValueLimit | undefined;
-  /** Since it was last passed over for eviction. */
+  /** Used since it was last passed over for eviction. */
   wasAsked: boolean;
-  /** The round in which it was asked for last. */
+  /** The round of its last use. */
   round: number;
 }
 
 export interface KnownLimitsBounds {
-  /** Of all hashes together. */
+  /** For all hashes together. */
   readonly maxValues: number;
   readonly maxBytes: number;
 }
 
-/** Of a value besides its text: an object and a place in a map. */
+/** Memory per value besides its text: an object and a map slot. */
 const VALUE_BYTES = 120;
 
-/** Longer values have no limit of their own: V8 compares maps of very long texts one by one. */
+/** Longer values have no limit of their own: V8 compares very long strings in maps one by one. */
 const MAX_VALUE_LENGTH = 4_096;
 
-/** Values that a search for one to evict passes over at most, because they were asked for of late. */
+/** Values that a search for one to evict passes over at most, because they were used recently. */
 const MAX_PASSED = 32;
 
 /**
- * Makes the memories of several hashes, bounded together. When there is no room, the largest of them loses the value that
- * was first read of those not asked for since.
+ * Makes the caches of several hashes, bounded together. When there is no room, the largest cache evicts the value that was read
+ * first among those not used since.
  */
 export function createKnownLimits({ maxValues, maxBytes }: KnownLimitsBounds) {
   let size = 0;
@@ -48,7 +48,7 @@ export function createKnownLimits({ maxValues, maxBytes }: KnownLimitsBounds) {
 /** The values of one hash. */
 export class KnownLimits {
   readonly #known = new Map<string, Known>();
-  /** Goes on where it stopped: a walk that began anew would pass over the places of all that have gone. */
+  /** Continues where it stopped: a new iteration would pass over the slots of all removed entries. */
   #oldest = this.#known.entries();
   #unread: string[] = [];
   #round = 0;
@@ -70,7 +70,7 @@ export class KnownLimits {
     return this.#known.size;
   }
 
-  /** Undefined: not known, and from now on to be read. */
+  /** Undefined: unknown; it will be read from now on. */
   get(value: string): ValueLimit | undefined {
     const known = this.#known.get(value);
     if (known !== undefined) {
@@ -82,7 +82,7 @@ export class KnownLimits {
     return undefined;
   }
 
-  /** Returns what was known before. */
+  /** Returns the previous limit. */
   set(value: string, limit: ValueLimit | undefined): ValueLimit | undefined {
     const known = this.#known.get(value);
     const before = known?.limit;
@@ -90,12 +90,12 @@ export class KnownLimits {
     return before;
   }
 
-  /** Begins another round: the values to read, without those that no request has asked for in so many rounds. */
-  beginRound(mostIdle: number): readonly string[] {
+  /** Begins a round: returns the values to read, without those that no request has used for `mostIdle` rounds. */
+  beginRound(maxIdle: number): readonly string[] {
     this.#round += 1;
     const values: string[] = [];
     for (const [value, { round }] of this.#known)
-      if (this.#round - round <= mostIdle) values.push(value);
+      if (this.#round - round <= maxIdle) values.push(value);
       else {
         this.#known.delete(value);
         this.#note(-1, -bytesOf(value));
@@ -103,7 +103,7 @@ export class KnownLimits {
     return values;
   }
 
-  /** The values that were not read yet; they are handed over once. */
+  /** The values that were not read yet; each is returned once. */
   takeUnread(): string[] {
     const unread = this.#unread.filter((value) => this.#known.has(value));
     this.#unread = [];
@@ -116,7 +116,7 @@ export class KnownLimits {
     this.#unread = [];
   }
 
-  /** False when nothing is left. */
+  /** Returns false when nothing is left. */
   evict(): boolean {
     for (let passed = 0; ; passed += 1) {
       const oldest = this.#nextOldest();

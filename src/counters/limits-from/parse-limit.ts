@@ -1,6 +1,6 @@
 import type { ValueLimit } from '../../core/rules/rules';
 
-/** What a field says; `invalid` when it is neither a whole number that the rule can count nor `unlimited`. */
+/** The limit in a field; `invalid` when it is neither a whole number that the rule can count nor `unlimited`. */
 export function parseLimit(text: string, maxLimit: number): ValueLimit | 'invalid' {
   if (text === 'unlimited') return 'unlimited';
   if (!/^\d{1,10}$/.test(text)) return 'invalid';

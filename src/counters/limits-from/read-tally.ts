@@ -1,13 +1,13 @@
 import type { ValueLimit } from '../../core/rules/rules';
 
-/** What one reading of fields found: the first text that holds no limit, since all of a large hash would take its memory again. */
+/** The result of one read of fields: keeps only the first invalid text, since all of a large hash would need its memory again. */
 export class ReadTally {
   found = '';
   invalid = 0;
   #present = 0;
   #gone = 0;
 
-  /** `text` is null where the field is not there; `before`: what was known of its value. */
+  /** `text` is null where the field is missing; `before`: the known limit of its value. */
   note(text: string | null, limit: ValueLimit | 'invalid' | undefined, before: unknown): void {
     if (text === null) {
       if (before !== undefined) this.#gone += 1;
@@ -19,7 +19,7 @@ export class ReadTally {
     this.invalid += 1;
   }
 
-  /** Fields that were there, where not one is any more; else 0. */
+  /** Number of fields that existed before, when none exists now; else 0. */
   get lost(): number {
     return this.#present === 0 ? this.#gone : 0;
   }

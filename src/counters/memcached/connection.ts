@@ -66,7 +66,7 @@ export function createMemcachedConnection(socket: Socket, options: MemcachedConn
 
   socket.setNoDelay(true);
   socket.on('data', (chunk) => {
-    // The commands that replies call for go out in one write.
+    // Sends the commands that replies trigger in one write.
     socket.cork();
     try {
       reader.read(chunk);
@@ -84,20 +84,20 @@ export function createMemcachedConnection(socket: Socket, options: MemcachedConn
   });
 
   return {
-    /** Commands that wait for their replies. */
+    /** Number of pending commands. */
     get size() {
       return inFlight.size;
     },
-    /** Bytes that wait for a server that does not read. */
+    /** Unsent bytes, of a server that does not read. */
     get unsentBytes() {
       return socket.writableLength;
     },
     retired,
     get hasServed() {
-      // The first is that to `version`.
+      // The first reply is that to `version`.
       return replies > 1;
     },
-    /** One write, and its commands in order. A connection that has ended fails them. */
+    /** Sends commands in order, in one write. On an ended connection they fail. */
     send(text: string, commands: readonly PendingCommand[]) {
       if (end !== undefined) {
         for (const command of commands) command.onLost(end);
@@ -106,7 +106,7 @@ export function createMemcachedConnection(socket: Socket, options: MemcachedConn
       for (const command of commands) inFlight.push(command);
       socket.write(text);
     },
-    /** Ends when no command waits any more. */
+    /** Ends when no command is pending any more. */
     endWhenIdle() {
       isClosing = true;
       endIfIdle();
@@ -115,5 +115,5 @@ export function createMemcachedConnection(socket: Socket, options: MemcachedConn
   };
 }
 
-/** A connection on which commands are sent one after the other without waiting for replies. */
+/** A connection on which commands are pipelined: sent without waiting for replies. */
 export type MemcachedConnection = ReturnType<typeof createMemcachedConnection>;

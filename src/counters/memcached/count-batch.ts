@@ -13,13 +13,12 @@ import { decideRuns } from '../hold-back';
 import { type Counts, type NodeCounters } from './node-counters';
 import { faultOfKey } from './protocol';
 
-/** The increments of a batch that one connection takes. */
+/** The increments of a batch for one connection. */
 type Share = readonly [node: NodeCounters, part: SubBatch];
 
 /**
- * Reads every counter of a batch, with one write to each connection, answers, and adds in the background. Hits whose count has to
- * be exact are added at once, outside of runs.
- * Gives the reply exactly once, or the error when nothing of the batch could be counted.
+ * Reads every counter of a batch, with one write per connection, replies, and adds in the background. Hits whose exact count is
+ * needed are added at once, outside of runs. Gives the reply exactly once, or the error when no increment could be counted.
  */
 export function countBatch(
   batch: CounterBatch,
@@ -72,7 +71,7 @@ function replyOf(draft: ReplyDraft): CounterReply | StoreError {
   }
 }
 
-/** Whether the key of an increment can be sent; fails it where not. */
+/** Whether the key of an increment can be sent; fails it if not. */
 function isKeyTaken(draft: ReplyDraft) {
   return ({ key }: Increment, index: number): boolean => {
     const fault = faultOfKey(key);
@@ -85,7 +84,7 @@ function keysOf({ increments }: SubBatch): readonly string[] {
   return [...new Set(increments.map(({ key }) => key))];
 }
 
-/** Every increment by itself: its count goes into the reply and its hits to the node. */
+/** Independent increments: replies with the count and adds the hits on the node. */
 function applyShare([node, part]: Share, counts: Counts, draft: ReplyDraft): void {
   const { increments, places, nowSeconds } = part;
   const isAdded = (increment: Increment, at: number): boolean =>
@@ -121,12 +120,12 @@ function applyRuns(
   const hasFailed = (index: number): boolean => draft.failures?.has(index) === true;
   decideRuns(batch, {
     // A counter that cannot be read counts as 0.
-    look: ({ key }) => Number(counts.get(key) ?? 0) || 0,
+    read: ({ key }) => Number(counts.get(key) ?? 0) || 0,
     add(index, increment) {
       if (!hasFailed(index) && applyOne(draft, index, increment, counts)) added.add(index);
     },
-    holdBack(index, seen) {
-      if (!hasFailed(index)) holdBackAt(draft, index, seen);
+    holdBack(index, reading) {
+      if (!hasFailed(index)) holdBackAt(draft, index, reading);
     },
   });
   for (const [node, { increments, places, nowSeconds }] of shares) {

@@ -19,20 +19,20 @@ import {
 import { deleteCommand, faultOfKey, placeOf, setCommand, toExpiry } from './protocol';
 
 export interface MemcachedCounters extends Counters, CounterWriter {
-  /** Counters with hits that were answered and are still on their way to their node. */
+  /** Counters with hits that were answered and are not yet added on their node. */
   readonly pendingKeys: number;
-  /** The counter of a key as it stands, with the hits that are on their way; never rejects. */
-  look(key: string): Promise<CounterReading>;
+  /** The current count of a key, including its hits not yet added; never rejects. */
+  peek(key: string): Promise<CounterReading>;
   /** Whether a node can be used now; distinct. */
   readonly connected$: Observable<boolean>;
-  /** Connects, and connects again, while it is subscribed to; subscribe once. Completes after `close`. */
+  /** Connects, and reconnects, while it is subscribed to; subscribe once. Completes after `close`. */
   readonly run$: Observable<never>;
 }
 
 /**
- * Counters in memcached. Counts are read and answered, then the hits are added in the background: what
- * others add meanwhile is not seen, so that a limit may be passed for a moment. Hits of this process
- * that are on their way are seen. CRC-32 of a key names its node.
+ * Counters in memcached. Counts are read and answered, then the hits are added in the background: hits that others add meanwhile
+ * are not seen, so that a limit may be exceeded for a moment. Hits of this process that are not yet added are seen. CRC-32 of a key
+ * selects its node.
  */
 export function createMemcachedCounters(
   deps: MemcachedCountersDeps,
@@ -83,7 +83,7 @@ export function createMemcachedCounters(
   const closeNode = ({ text, parts }: MemcachedNode): void => {
     const gone = Promise.all(parts.map((part) => part.close())).then(() => {
       leaving.delete(gone);
-      // After all that it lost.
+      // After all losses are reported.
       if (!isClosed) deps.onEvent?.({ kind: 'left', store: text });
     });
     leaving.add(gone);
@@ -138,7 +138,7 @@ export function createMemcachedCounters(
       return pendingKeys();
     },
     close: () => (closing ??= closeAll()),
-    look(key) {
+    peek(key) {
       if (isClosed || nodes.current.length === 0) {
         const why = isClosed ? 'the service is stopping' : noNode(reason);
         return Promise.resolve(unread('memcached', unavailable(why)));
@@ -148,7 +148,7 @@ export function createMemcachedCounters(
       const store = `memcached at ${nodes.current[node]?.text ?? ''}`;
       if (fault !== undefined) return Promise.resolve(unread(store, toKeyError(fault)));
       return new Promise((resolve) => {
-        countersOf(key).look([key], (counts) => {
+        countersOf(key).peek([key], (counts) => {
           const count = counts instanceof StoreError ? counts : (counts.get(key) ?? 0);
           if (count instanceof StoreError) resolve(unread(store, count));
           else resolve({ count: Number(count), expiresInSeconds: undefined, store });

@@ -9,13 +9,13 @@ export interface FollowNodesDeps extends Pick<
   MemcachedCountersDeps,
   'random' | 'onEvent' | 'resolveSrv'
 > {
-  /** Why no nodes are known, or no newer ones. */
+  /** Why no nodes, or no newer ones, are known. */
   readonly onUnresolved: (reason: string) => void;
 }
 
 const RETRY = { initialMs: 1_000, maxMs: 10_000, factor: 2, jitter: 0.1 };
 
-/** The nodes, when they are known and whenever they have changed. */
+/** Emits the nodes when they are known and whenever they have changed. */
 export function followNodes(
   deps: FollowNodesDeps,
   list: NodeList,
@@ -48,7 +48,7 @@ function followRecord(
   );
 }
 
-/** In the order of the texts that the clients of today sort, whose names end with a dot. */
+/** Sorted by name with a trailing dot, as existing clients do. */
 function sortNodes(
   answer: readonly { readonly name: string; readonly port: number }[],
 ): readonly NodeAddress[] {

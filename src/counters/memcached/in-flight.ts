@@ -1,7 +1,7 @@
 import { type StoreError } from '../../core/errors';
 import { createReplyDeadline, type ReplyDeadlineDeps } from '../connection/reply-deadline';
 
-/** One command that waits for its reply, which ends with a line that is not a value. */
+/** One pending command, whose reply ends with a line that is not a value. */
 export interface PendingCommand {
   onValue?(key: string, data: string): void;
   onLine(line: string): void;
@@ -14,10 +14,10 @@ interface Waiting {
   readonly startedMs: number;
 }
 
-/** Empty places at the front of the list before it is cut. */
+/** Empty slots at the front of the list before it is compacted. */
 const COMPACT_AT = 1_024;
 
-/** The commands of one connection that wait for their replies, in order. */
+/** The pending commands of one connection, in order. */
 export function createCommandsInFlight(
   { monotonicMs, onTimeout }: Omit<ReplyDeadlineDeps, 'oldestSinceMs'>,
   timeoutMs: number,
@@ -49,7 +49,7 @@ export function createCommandsInFlight(
       }
       return command;
     },
-    /** Fails every command; nothing times out any more. */
+    /** Fails every command; no time-outs follow. */
     failAll(error: StoreError) {
       deadline.stop();
       const all = waiting.slice(first);

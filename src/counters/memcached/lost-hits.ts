@@ -5,7 +5,7 @@ import type { MemcachedEvent } from './options';
 /** Interval for reporting that hits could not be added. */
 const REPORT_EVERY_MS = 1_000;
 
-/** Events of one connection: the first loss at once, then at most one each second with all hits that were lost since. */
+/** Events of one connection: the first loss at once, then at most one per second with all hits lost since. */
 export function createLostHits(
   store: string,
   onEvent: ((event: MemcachedEvent) => void) | undefined,
@@ -37,7 +37,7 @@ export function createLostHits(
       isFailing = false;
       if (hits === 0) tellOfEnd();
     },
-    /** Logs what was not logged yet. */
+    /** Reports what was not reported yet. */
     close() {
       report();
       clearTimeout(timer);

@@ -6,22 +6,22 @@ import { getCommand, MAX_KEYS_PER_GET, parseCount } from './protocol';
 import { checkIsError, type NodeErrors } from './store-errors';
 import { createWriteBehind, type WriteBehindDeps } from './write-behind';
 
-/** What a delete and a set answer when they are done. */
+/** Replies to a successful delete or set. */
 const DONE: ReadonlySet<string> = new Set(['DELETED', 'NOT_FOUND', 'STORED']);
 
 export type Counts = Map<string, Count | StoreError>;
 
 type ThenCounts = (counts: Counts | StoreError) => void;
 
-/** Commands that may wait for replies: more than a node answers within any sensible time-out. */
+/** Pending commands: more than a node answers within any sensible time-out. */
 const MAX_WAITING = 65_536;
 
-/** Bytes that may wait for the socket of a node that does not read. */
+/** Unsent bytes, of a node that does not read. */
 const MAX_UNSENT_BYTES = 16 * 1024 * 1024;
 
 const NAMES = 'ratelimit.memcache';
 
-/** The counters of a node that one of its connections takes. */
+/** The counters of one connection to a node. */
 export function createNodeCounters(node: NodeConnection, deps: WriteBehindDeps) {
   const { statistics } = deps;
   const writes = createWriteBehind(node, deps);
@@ -35,8 +35,8 @@ export function createNodeCounters(node: NodeConnection, deps: WriteBehindDeps) 
 
   return {
     writes,
-    /** The same for an operator: counts in no statistics. */
-    look(keys: readonly string[], then: ThenCounts) {
+    /** As `read`, for an operator: without statistics. */
+    peek(keys: readonly string[], then: ThenCounts) {
       const connection = usableConnection(node);
       if (connection instanceof StoreError) then(connection);
       else
@@ -44,7 +44,7 @@ export function createNodeCounters(node: NodeConnection, deps: WriteBehindDeps) 
           then(found instanceof StoreError ? found : withOurs(keys, found));
         });
     },
-    /** Sends one command for an operator; gives why it failed, if it did. */
+    /** Sends one command for an operator; calls back with its failure, if any. */
     order(command: string, then: (failure: StoreError | undefined) => void) {
       const connection = usableConnection(node);
       if (connection instanceof StoreError) {
@@ -61,8 +61,8 @@ export function createNodeCounters(node: NodeConnection, deps: WriteBehindDeps) 
       connection.send(command, [pending]);
     },
     /**
-     * Reads counters and gives, exactly once, the count of every key: what the node holds plus the hits of
-     * this process that are still on their way there. A key that cannot be counted has its error instead.
+     * Reads counters and gives, exactly once, the count of every key: the node's value plus the hits of this process that are not
+     * yet added. A key that cannot be counted has its error instead.
      */
     read(keys: readonly string[], then: ThenCounts) {
       const connection = usableConnection(node);
@@ -93,7 +93,7 @@ function toWireKey(key: string): string {
   return Buffer.byteLength(key) === key.length ? key : Buffer.from(key).toString();
 }
 
-/** A connection takes one batch however large it is. */
+/** An idle connection accepts a batch of any size. */
 function usableConnection({ kept, errors }: NodeConnection): MemcachedConnection | StoreError {
   const { current: connection } = kept;
   if (connection === undefined) return errors.unavailable(kept.reason);
@@ -101,7 +101,7 @@ function usableConnection({ kept, errors }: NodeConnection): MemcachedConnection
   return isFull ? errors.unavailable('too many calls are waiting for a reply') : connection;
 }
 
-/** Asks for all keys in one write; an error of one command is an error of all. */
+/** Reads all keys in one write; an error of one command fails all. */
 function readAll(
   connection: MemcachedConnection,
   keys: readonly string[],

@@ -12,14 +12,14 @@ import {
 import { createNodeErrors } from './store-errors';
 
 interface NodePartDeps extends MemcachedCountersDeps {
-  /** The connection has opened or gone. */
+  /** The connection was opened or lost. */
   readonly onPresence: () => void;
   readonly isOnlyNode: () => boolean;
 }
 
 const CLOSED = 'the service is stopping';
 
-/** One of the connections to a node, and the counters that it takes. */
+/** One of the connections to a node, with its counters. */
 export function createNodePart(
   address: NodeAddress,
   deps: NodePartDeps,
@@ -69,11 +69,11 @@ export function createNodePart(
     isConnected: () => kept.current !== undefined,
     /** At least once. */
     wasConnected: () => wasConnected,
-    /** It was, or an attempt has failed. */
+    /** It was connected, or an attempt has failed. */
     wasTried: () => wasTried,
-    /** Connects, and connects again, while it is subscribed to. */
+    /** Connects, and reconnects, while it is subscribed to. */
     run$: kept.run$,
-    /** Waits for the replies to what was sent, then disconnects. */
+    /** Waits for pending replies, then disconnects. */
     async close() {
       kept.stop(CLOSED);
       const { current } = kept;

@@ -13,9 +13,9 @@ export interface NodesInUseDeps {
 }
 
 /**
- * `waits`: a node takes keys once it was connected, for its keys would fail until then; so the nodes of a new list come into use together,
- * as soon as each was connected or could not be. One that was connected keeps its keys while it is away: another count of them
- * elsewhere would let a limit pass twice.
+ * `waits`: a node gets keys once it was connected, because they would fail until then; so the nodes of a new list come into use
+ * together, once each was connected or failed to. A connected node keeps its keys while it is unreachable: counting them elsewhere
+ * too would let a limit pass twice.
  */
 export function createNodesInUse(
   { openNode, closeNode }: NodesInUseDeps,
@@ -51,14 +51,14 @@ export function createNodesInUse(
     get current() {
       return current;
     },
-    /** All that are open, also those that take no keys yet. */
+    /** All open nodes, also those without keys yet. */
     open: () => opened.values(),
-    /** These are the nodes from now on. */
+    /** Replaces the list of nodes. */
     list(addresses: readonly NodeAddress[]) {
       listed = addresses.map(openOnce);
       update();
     },
-    /** A connection has opened or gone. */
+    /** A connection was opened or lost. */
     presenceChanged: update,
   };
 }

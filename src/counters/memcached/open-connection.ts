@@ -18,8 +18,8 @@ export interface OpenOptions extends MemcachedConnectionOptions, Attempt {
 }
 
 /**
- * Connects and waits until the server answers a command: a hung one accepts connections too. Rejects
- * with an error whose message says why that failed.
+ * Connects and waits until the server answers a command: a hung one accepts connections too. Rejects with an error that explains
+ * the failure.
  */
 export async function openMemcachedConnection(options: OpenOptions): Promise<MemcachedConnection> {
   const { address, tls, signal } = options;

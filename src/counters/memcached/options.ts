@@ -5,7 +5,7 @@ import { type ConnectionEvent } from '../connection/kept-connection';
 
 export type NodeAddress = Address;
 
-/** Every instance needs the same list in the same order: a key's node is its place in it. */
+/** Every instance needs the same list in the same order: a key's node is an index of it. */
 export type NodeList =
   | { readonly kind: 'list'; readonly addresses: readonly NodeAddress[] }
   | {
@@ -18,40 +18,40 @@ export type NodeList =
 
 export interface MemcachedCountersOptions {
   readonly nodes: NodeList;
-  /** Connections kept for each node, at least one; a key always takes the same. */
+  /** Connections per node, at least one; a key always uses the same. */
   readonly maxIdleConnections?: number;
-  /** Files are read again for every new connection, so that renewed certificates need no restart. */
+  /** Files are read anew for every connection, so that renewed certificates need no restart. */
   readonly tls?: ClientTlsFiles | undefined;
   /** Every batch settles within this time, counted from its `add`. */
   readonly timeoutMs: number;
-  /** Wait before a second attempt to connect, and how far it may grow. */
+  /** First and maximal wait between attempts to connect. */
   readonly initialIntervalMs?: number;
   readonly maxIntervalMs?: number;
 }
 
-/** What happens to the nodes, for a log. */
+/** The nodes' events, for a log. */
 export type MemcachedEvent = ConnectionEvent | ({ readonly store: string } & StoreEvent);
 
 type StoreEvent =
   | { readonly kind: 'connected' }
-  /** The SRV record names these nodes from now on. */
+  /** The SRV record lists these nodes now. */
   | { readonly kind: 'nodes'; readonly nodes: readonly string[] }
-  /** The SRV record names this node no longer. */
+  /** The SRV record does not list this node any more. */
   | { readonly kind: 'left' }
-  /** The SRV record could not be read; the nodes from before stay in use. */
+  /** The SRV record could not be read; the known nodes stay in use. */
   | { readonly kind: 'unresolved'; readonly reason: string; readonly nextAttemptMs: number }
   /** The SRV record could be read again. */
   | { readonly kind: 'resolved' }
   /**
-   * So many hits that were answered could not be added since the event before, the last of them for this reason. At most once a
-   * second for each connection.
+   * Hits that were answered but could not be added since the previous event, with the latest reason. At most once a second for each
+   * connection.
    */
   | { readonly kind: 'not-added'; readonly reason: string; readonly hits: number }
-  /** After that, hits were added again. */
+  /** Hits were added again after a loss. */
   | { readonly kind: 'added-again' };
 
 export interface MemcachedCountersDeps {
-  /** Milliseconds of a clock that never goes back. */
+  /** A monotonic clock, in milliseconds. */
   readonly monotonicMs: () => number;
   readonly random: Random;
   readonly statistics?: Pick<Statistics, 'gauge' | 'count'>;

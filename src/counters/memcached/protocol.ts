@@ -8,7 +8,7 @@ const MAX_KEY_BYTES = 250;
 /** Whitespace and control characters in the protocol's sense: it knows ASCII only. */
 const FORBIDDEN = /[\u0000-\u0020\u007f]/;
 
-/** Why memcached cannot hold a key, with its length or the character at fault; undefined when it can. */
+/** Why memcached cannot store a key, with its length or the invalid character; undefined when it can. */
 export function faultOfKey(key: string): string | undefined {
   if (key === '') return 'memcached does not accept an empty key';
   const at = key.search(FORBIDDEN);
@@ -22,8 +22,8 @@ export function faultOfKey(key: string): string | undefined {
 }
 
 /**
- * Where a key is stored: CRC-32 (IEEE) of it modulo the number of nodes, as the clients of today place it (behaviour.md §3.5),
- * and which connection to that node takes it.
+ * The node of a key: CRC-32 (IEEE) modulo the number of nodes, as existing clients place it (behaviour.md §3.5), and its connection
+ * to that node.
  */
 export function placeOf(key: string, nodes: number, connections: number) {
   const hash = crc32(key);
@@ -33,7 +33,7 @@ export function placeOf(key: string, nodes: number, connections: number) {
 /** Longest relative time to live; a larger number is an absolute Unix second (protocol.txt, "Expiration times"). */
 const MAX_RELATIVE_SECONDS = 60 * 60 * 24 * 30;
 
-/** Keys of one `get`: servers close connections that send lines of many KiB. */
+/** Keys per `get`: servers close connections that send lines of many KiB. */
 export const MAX_KEYS_PER_GET = 100;
 
 export const VERSION = 'version\r\n';
@@ -42,10 +42,10 @@ export function getCommand(keys: readonly string[]): string {
   return `get ${keys.join(' ')}\r\n`;
 }
 
-/** The largest number that a command takes; refunds that wait for each other may come to more. */
+/** The largest number in a command; the sum of pending refunds may be larger. */
 const MAX_DELTA = 2n ** 64n - 1n;
 
-/** Adds to a counter that exists; `decr` stops at 0 by itself. */
+/** Adds to an existing counter; `decr` stops at 0 by itself. */
 export function changeCommand(key: string, hits: Count): string {
   if (hits >= 0) return `incr ${key} ${String(hits)}\r\n`;
   return `decr ${key} ${String(-hits < MAX_DELTA ? -hits : MAX_DELTA)}\r\n`;
@@ -55,22 +55,25 @@ export function deleteCommand(key: string): string {
   return `delete ${key}\r\n`;
 }
 
-/** Lets a counter stand at so many hits, whatever it stood at. */
+/** Sets a counter to a number of hits. */
 export function setCommand(key: string, used: number, expiry: number): string {
   const value = String(used);
   return `set ${key} 0 ${String(expiry)} ${String(value.length)}\r\n${value}\r\n`;
 }
 
-/** Creates a counter, unless there is one. */
+/** Creates a counter, unless it exists. */
 export function addCommand(key: string, hits: Count, expiry: number): string {
   const value = hits < 0 ? '0' : String(hits);
   return `add ${key} 0 ${String(expiry)} ${String(value.length)}\r\n${value}\r\n`;
 }
 
-/** Memcached counts lives in whole seconds of its own clock: one of n seconds lasts n - 1 to n, so that counters left within their window. */
+/**
+ * memcached counts lifetimes in whole seconds of its own clock: n seconds last n - 1 to n, so that counters would expire before
+ * their window ends.
+ */
 const LAST_SECOND = 1;
 
-/** A time to live as the protocol expects it: the counter lasts for at least so many seconds. */
+/** A time to live as the protocol expects it: the counter lasts at least this long. */
 export function toExpiry(ttlSeconds: number, nowSeconds: number): number {
   const life = ttlSeconds + LAST_SECOND;
   return life > MAX_RELATIVE_SECONDS ? Math.floor(nowSeconds) + life : life;

@@ -1,4 +1,4 @@
-/** What the server says, line by line; the data of a value belongs to its line. */
+/** Called for what the server sends, line by line; the data of a value come with its line. */
 export interface ReplyHandler {
   /** An item of a `get`. */
   onValue(key: string, data: string): void;
@@ -11,21 +11,21 @@ const LINE_FEED = 10;
 /** Longer than any line of a reply to us. */
 const MAX_LINE_BYTES = 2_048;
 
-/** A counter has at most 20 digits; what others wrote under its name is at most 1 MiB unless the server is configured otherwise. */
+/** A counter has at most 20 digits; a value that others wrote under its key is at most 1 MiB unless the server is configured otherwise. */
 const MAX_VALUE_BYTES = 8 * 1024 * 1024;
 
-/** A key ends at the blank of ASCII; `\s` of JavaScript knows blanks that a key may hold. */
+/** A key ends at an ASCII space; `\s` of JavaScript includes spaces that a key may contain. */
 const VALUE = /^VALUE ([^ ]+) \d+ (\d+)(?: \d+)?$/;
 
-/** Takes bytes as they come; throws on what is not memcached. */
+/** Parses bytes as they come; throws on anything that is not memcached's protocol. */
 export function createReplyReader(handler: ReplyHandler) {
-  /** What came of a thing that is not complete. */
+  /** Received parts of an incomplete item. */
   let pieces: Buffer[] = [];
   let bytesHeld = 0;
-  /** Its size where that is known: to join the pieces before would cost the square of their number. */
+  /** The item's size where it is known: joining the parts earlier would take quadratic time. */
   let bytesWanted = 0;
 
-  /** Where the next thing begins; the same place when it is not complete yet. */
+  /** Returns where the next item begins; the same position when it is not complete yet. */
   const readOne = (bytes: Buffer, start: number): number => {
     bytesWanted = 0;
     const end = bytes.indexOf(LINE_FEED, start);

@@ -1,7 +1,7 @@
 import { StoreError, type StoreFault } from '../../core/errors';
 import { shorten } from '../../platform/errors';
 
-/** `isOnly`: the node is the whole store; of several nodes, one that is away does not take the store away. */
+/** `isOnly`: the node is the whole store; one unreachable node of several does not make the store unreachable. */
 export function createNodeErrors(node: string, isOnly: () => boolean) {
   const away = (): StoreFault => (isOnly() ? 'store' : 'node');
   const unavailable = (message: string, fault: StoreFault): StoreError =>
@@ -26,12 +26,12 @@ export function createNodeErrors(node: string, isOnly: () => boolean) {
 
 export type NodeErrors = ReturnType<typeof createNodeErrors>;
 
-/** CLIENT_ERROR is about the command: a value that is not a number, a key that is not allowed. */
+/** CLIENT_ERROR concerns the command: a value that is not a number, a key that is not allowed. */
 function faultOf(answer: string): StoreFault {
   return answer.startsWith('CLIENT_ERROR') ? 'key' : 'answer';
 }
 
-/** Throws unless the line is an error: replies no longer belong to their commands. */
+/** Throws unless the line is an error: replies would no longer match their commands. */
 export function checkIsError(line: string, command: string): void {
   if (/^(?:ERROR|CLIENT_ERROR|SERVER_ERROR)\b/.test(line)) return;
   throw new Error(`unexpected reply to ${command}: ${shorten(line)}`);

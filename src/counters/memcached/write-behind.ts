@@ -15,15 +15,15 @@ export interface WriteBehindDeps {
   readonly onAdded: () => void;
 }
 
-/** Hits of one key that go in one command. */
+/** Hits of one key in one command. */
 interface PendingAdd {
   hits: Count;
   readonly expiry: number;
-  /** Waits for its count: no other hits may join it. */
+  /** It needs its exact count: no other hits may join it. */
   readonly then?: ThenCount | undefined;
 }
 
-/** The hits of one key: what was sent and is not confirmed, and what waits for that. */
+/** The hits of one key: those sent and not confirmed, and those queued after them. */
 interface Queue {
   sent: PendingAdd;
   readonly waiting: PendingAdd[];
@@ -31,7 +31,7 @@ interface Queue {
 
 const NAMES = 'ratelimit.memcache';
 
-/** Hits that were answered and are on their way to a node. */
+/** Adds answered hits on a node in the background. */
 export function createWriteBehind(
   node: NodeConnection,
   { statistics, onNotAdded, onAdded }: WriteBehindDeps,
@@ -116,11 +116,11 @@ export function createWriteBehind(
   };
 
   return {
-    /** Keys with hits on their way. */
+    /** Keys with pending hits. */
     get size() {
       return queues.size;
     },
-    /** Adds hits in the background, in order; hits of one key wait for the reply to those before and are then sent together. */
+    /** Adds hits in the background, in order; hits of one key wait for the reply to earlier ones and are then sent together. */
     add(increments: readonly Increment[], nowSeconds: number) {
       for (const { key, hits, ttlSeconds } of increments) {
         const queue = queues.get(key);
@@ -129,14 +129,14 @@ export function createWriteBehind(
         else enqueue(queue, hits, expiry);
       }
     },
-    /** Adds hits in their turn, by themselves, and gives the count that the node has after them, or why it is not known. */
+    /** Adds hits in their turn, by themselves, and gives the node's count after them, or why it is unknown. */
     addExact({ key, hits, ttlSeconds }: Increment, nowSeconds: number, then: ThenCount) {
       const queue = queues.get(key);
       const pending = { hits, expiry: toExpiry(ttlSeconds, nowSeconds), then };
       if (queue === undefined) open(key, pending);
       else queue.waiting.push(pending);
     },
-    /** A count that was just read, plus the hits that are still on their way. */
+    /** A count that was just read, plus the pending hits. */
     after(key: string, held: Count) {
       const queue = queues.get(key);
       if (queue === undefined) return held;
@@ -151,8 +151,8 @@ export function createWriteBehind(
 }
 
 /**
- * Adds hits to those that wait, which are never more than one command that gives hits back and then one that takes some:
- * counters stop at 0, and any sequence of both comes to the same as those two. Hits that wait for their count stay apart.
+ * Adds hits to the queue, which never holds more than one refund command followed by one adding command: counters stop at 0, and
+ * any sequence of both has the same result as those two. Hits that need their exact count stay separate.
  */
 function enqueue({ waiting }: Pick<Queue, 'waiting'>, hits: Count, expiry: number): void {
   const last = waiting.at(-1);

@@ -5,8 +5,8 @@ import {
   unusedBudget,
   type Moment,
 } from '../../core/budgets/advance';
-import { MAX_LAPSES, type Budget, type BudgetGate } from '../../core/budgets/budget';
-import { charge } from '../../core/budgets/commit';
+import { MAX_LAPSES, type Budget, type BudgetLimiter } from '../../core/budgets/budget';
+import { chargeHits } from '../../core/budgets/commit';
 import { refusalOfOne } from '../../core/budgets/refusing';
 import { changedState } from '../../core/budgets/states';
 import { underBudget } from '../../core/budgets/stored';
@@ -22,22 +22,22 @@ import { isUnused, KeptBudgets, momentAt, storedOf, type BudgetCounter } from '.
 import type { OpenReservation, OpenReservations } from './open-reservations';
 import type { MakeRoom, OverCounter } from './window-counters';
 
-/** Where a counter stands, and the leases that are over. */
+/** A counter's state, and its expired leases. */
 interface Found {
   readonly state: BudgetState;
   readonly lapses: readonly OpenReservation[];
 }
 
-/** What a counter is set to; `at`: the place of one limit alone. */
+/** The new usage of a counter; `at`: the index of the only limit to set. */
 interface SetTo {
   readonly used: number;
   readonly at: number | undefined;
 }
 
-/** What is asked of counters with budgets, and of their open reservations. */
+/** Operations on counters with budgets, and on their open reservations. */
 export class BudgetCounters {
   readonly kept: KeptBudgets;
-  /** Leases that the batch at hand may still end, and how many of each counter it has found, which it finds again. */
+  /** Leases that the current batch may still expire, and the number found for each counter, which a second read must repeat. */
   #lapsesLeft = 0;
   readonly #granted = new Map<BudgetCounter, number>();
   readonly #onMended: () => void;
@@ -47,53 +47,53 @@ export class BudgetCounters {
     this.#onMended = onMended;
   }
 
-  /** Another batch: it ends some leases that are over, however many counters it meets. */
+  /** Begins a batch: it expires a bounded number of leases, however many counters it has. */
   beginBatch(): void {
     this.#lapsesLeft = MAX_LAPSES;
     if (this.#granted.size > 0) this.#granted.clear();
   }
 
-  /** Where a counter stands now, its leases that are over included. */
-  look(increment: Increment, { budget }: BudgetGate, nowSeconds: number): BudgetState {
+  /** A counter's current state, with its leases expired. */
+  currentState(increment: Increment, { budget }: BudgetLimiter, nowSeconds: number): BudgetState {
     const counter = this.kept.counters.find(toKeptKey(increment.key));
     const moment = momentAt(nowSeconds);
     return this.#find(counter, budget, moment, increment.reservation).state;
   }
 
-  /** Where the counter stood before the asks of the increment; undefined: no room for it or its reservation, nothing happened. */
-  apply(increment: Increment, gate: BudgetGate, nowSeconds: number): BudgetState | undefined {
+  /** The counter before the increment's charges; undefined: no room for it or its reservation, nothing was changed. */
+  apply(increment: Increment, limiter: BudgetLimiter, nowSeconds: number): BudgetState | undefined {
     const { reservation } = increment;
     const key = toKeptKey(increment.key);
     const known = this.kept.counters.find(key);
     const moment = momentAt(nowSeconds);
-    const found = this.#find(known, gate.budget, moment, reservation);
+    const found = this.#find(known, limiter.budget, moment, reservation);
     const { state } = found;
     const isToWrite = known !== undefined && this.#isToWrite(known, found, moment);
-    const after = gate.kind.commit(increment, state) ?? state;
+    const after = limiter.kind.commit(increment, state) ?? state;
     if (after === state && !isToWrite) {
       if (known !== undefined) this.kept.meet(known, reservation, false);
       return state;
     }
     const opened = after.open > state.open ? reservation?.id : undefined;
-    const counter = this.kept.holdRoom(known, key, gate, opened);
+    const counter = this.kept.holdRoom(known, key, limiter, opened);
     if (counter === undefined) return undefined;
-    this.#write(counter, gate, found, moment);
+    this.#write(counter, limiter, found, moment);
     if (opened === undefined) this.kept.meet(counter, reservation, after.open < state.open);
     else this.kept.open(counter, opened, after.held - state.held, moment);
     this.kept.keep(counter, after, nowSeconds);
     return state;
   }
 
-  /** Whether it is written though its asks change nothing: leases are over, or a clock that was wrong has written it. */
-  #isToWrite({ gate, kept, open }: BudgetCounter, { lapses }: Found, moment: Moment): boolean {
+  /** Whether a counter is written although its charges change nothing: leases have expired, or a wrong clock wrote it. */
+  #isToWrite({ limiter, kept, open }: BudgetCounter, { lapses }: Found, moment: Moment): boolean {
     const isOpenMended = open.takeMended();
-    const isMended = isAstrayBudget(gate.budget, kept, moment) || isOpenMended;
+    const isMended = isAstrayBudget(limiter.budget, kept, moment) || isOpenMended;
     if (isMended) this.#onMended();
     return isMended || lapses.length > 0;
   }
 
-  #write(counter: BudgetCounter, gate: BudgetGate, { lapses }: Found, moment: Moment): void {
-    this.kept.putUnder(counter, gate, moment);
+  #write(counter: BudgetCounter, limiter: BudgetLimiter, { lapses }: Found, moment: Moment): void {
+    this.kept.putUnder(counter, limiter, moment);
     for (const one of lapses) this.kept.end(counter, one);
     if (lapses.length > 0) this.#granted.set(counter, 0);
   }
@@ -114,18 +114,18 @@ export class BudgetCounters {
     return found;
   }
 
-  /** Hits in use under the nearest limit, where the counter stands, and the seconds for which it is kept; undefined: there is none. */
-  read({ key }: Pick<Increment, 'key'>, gate: BudgetGate, nowSeconds: number) {
+  /** Hits in use under the nearest limit, the state, and the seconds to live; undefined: the counter is missing. */
+  read({ key }: Pick<Increment, 'key'>, limiter: BudgetLimiter, nowSeconds: number) {
     const counter = this.kept.counters.find(toKeptKey(key));
     if (counter === undefined) return undefined;
-    const { state } = find(counter, gate.budget, momentAt(nowSeconds), MAX_LAPSES);
-    const value = usedOfNearest(gate.budget, state);
+    const { state } = find(counter, limiter.budget, momentAt(nowSeconds), MAX_LAPSES);
+    const value = usedOfNearest(limiter.budget, state);
     const [first] = this.listOpen({ key }, nowSeconds, 1);
     const ttlSeconds = counter.endSeconds - nowSeconds;
     return { value, state, ttlSeconds, firstEndMs: first?.endMs };
   }
 
-  /** Open reservations of a counter whose leases last, the first to end first, up to a number. */
+  /** Open reservations of a counter with unexpired leases, the first to expire first, up to a number. */
   listOpen(
     { key }: Pick<Increment, 'key'>,
     nowSeconds: number,
@@ -137,23 +137,28 @@ export class BudgetCounters {
     );
   }
 
-  /** Ends what is counted and blocked; open reservations stay, unless they are to end too (budgets.md section 9). */
+  /** Removes usage and blocks; open reservations stay, unless they are to end too (budgets.md section 9). */
   remove({ key }: Pick<Increment, 'key'>, withOpen = false): void {
     const counter = this.kept.counters.find(toKeptKey(key));
     if (counter === undefined) return;
     if (withOpen || counter.open.size === 0) this.kept.counters.remove(counter);
     else {
       const { atMicros, held, open } = counter.kept;
-      const { budget } = counter.gate;
+      const { budget } = counter.limiter;
       const unused = unusedBudget(budget, { micros: atMicros, nowSeconds: atMicros / 1_000_000 });
       writeOver(counter.kept, changedState(unused, { held, open }));
       counter.strays = [];
     }
   }
 
-  /** Lets a counter stand at so many hits under each limit, or under the one at a place; false: no room for a new one. */
-  set(increment: Increment, gate: BudgetGate, { used, at }: SetTo, nowSeconds: number): boolean {
-    const { budget } = gate;
+  /** Sets a counter to a number of hits under each limit, or under one of them; false: no room for a new one. */
+  set(
+    increment: Increment,
+    limiter: BudgetLimiter,
+    { used, at }: SetTo,
+    nowSeconds: number,
+  ): boolean {
+    const { budget } = limiter;
     const key = toKeptKey(increment.key);
     const known = this.kept.counters.find(key);
     const moment = momentAt(nowSeconds);
@@ -161,26 +166,26 @@ export class BudgetCounters {
     const { held, open } = state;
     const after =
       at === undefined
-        ? changedState(charge(budget, unusedBudget(budget, moment), used), { held, open })
+        ? changedState(chargeHits(budget, unusedBudget(budget, moment), used), { held, open })
         : withUsed(budget, state, at, used);
     if (known === undefined && isUnused(after)) return true;
-    const counter = this.kept.holdRoom(known, key, gate, undefined);
+    const counter = this.kept.holdRoom(known, key, limiter, undefined);
     if (counter === undefined) return false;
-    this.kept.putUnder(counter, gate, moment);
+    this.kept.putUnder(counter, limiter, moment);
     if (at === undefined) counter.strays = [];
     for (const one of lapses) this.kept.end(counter, one);
     this.kept.keep(counter, after, nowSeconds);
     return true;
   }
 
-  /** Counters that refuse one hit now, or one reservation where they take these, up to a number. */
+  /** Counters that refuse a single hit now, or a single reservation where they take these, up to a number. */
   listOver(nowSeconds: number, most: number): Steps<readonly OverCounter[]> {
     return findOver(this.kept.counters.all(), most, (counter) => {
       if (counter.usageQuartile < USAGE_QUARTILES) return undefined;
-      const { key, gate } = counter;
-      const { state } = find(counter, gate.budget, momentAt(nowSeconds), MAX_LAPSES);
+      const { key, limiter } = counter;
+      const { state } = find(counter, limiter.budget, momentAt(nowSeconds), MAX_LAPSES);
       const second = Math.floor(nowSeconds);
-      const refused = refusalOfOne(gate, state, second);
+      const refused = refusalOfOne(limiter, state, second);
       if (refused === undefined) return undefined;
       const { limit, used, resetSeconds } = refused;
       return { key, limit, count: used, windowEndSeconds: second + resetSeconds };
@@ -194,12 +199,12 @@ function find(
   counter: BudgetCounter | undefined,
   budget: Budget,
   moment: Moment,
-  mostLapses: number,
+  maxLapses: number,
   reservation?: Reservation,
 ): Found {
   if (counter === undefined) return { state: unusedBudget(budget, moment), lapses: NONE };
   const { open } = counter;
-  const lapses = open.size === 0 ? NONE : dueOf(open, budget, moment, mostLapses);
+  const lapses = open.size === 0 ? NONE : dueOf(open, budget, moment, maxLapses);
   const stored = underBudget(budget, storedOf(counter), moment);
   const now = advanceBudget(budget, stored, lapses.length === 0 ? NO_LAPSES : lapses, moment);
   if (reservation === undefined) return { state: now, lapses };

@@ -3,7 +3,7 @@ import { bytesOfText } from '../kept-key';
 /** Counters are listed by the used quarter of their limit, so that the least used are evicted first. */
 export const USAGE_QUARTILES = 4;
 
-/** Of a counter that has reached its limit: it is never evicted. */
+/** For a counter that has reached its limit: it is never evicted. */
 const AT_LIMIT = USAGE_QUARTILES;
 
 export interface Filed<C> {
@@ -13,13 +13,13 @@ export interface Filed<C> {
   next: C | undefined;
 }
 
-/** The counters that may end at one second. */
+/** The counters that may expire at one second. */
 export interface CounterSlot<C> {
   readonly endSeconds: number;
   size: number;
-  /** Of its counters. */
+  /** The memory of its counters. */
   bytes: number;
-  /** By usage quartile; the last are at their limit. */
+  /** By usage quartile; the last list is of counters at their limit. */
   readonly lists: readonly LinkedList<C>[];
 }
 
@@ -37,10 +37,10 @@ export function usageQuartileOf(count: number, limit: number): number {
   return count >= limit ? AT_LIMIT : Math.floor((count * USAGE_QUARTILES) / limit);
 }
 
-/** All counters of one sort by the seconds at which they may end, soonest first, and what they take. */
+/** All counters of one sort by the second at which they may expire, soonest first, with their memory. */
 export class CounterSlots<C extends Filed<C>, S extends CounterSlot<C>> {
   liveKeys = 0;
-  /** The most that they take. */
+  /** An upper bound of their memory. */
   bytes = 0;
   readonly #create: (endSeconds: number) => S;
   readonly #counterBytes: number;
@@ -48,7 +48,7 @@ export class CounterSlots<C extends Filed<C>, S extends CounterSlot<C>> {
   #ordered: readonly S[] = [];
   #latest: S | undefined;
 
-  /** `counterBytes`: what a counter takes besides the characters of its key. */
+  /** `counterBytes`: memory per counter besides the characters of its key. */
   constructor(create: (endSeconds: number) => S, counterBytes: number) {
     this.#create = create;
     this.#counterBytes = counterBytes;
@@ -65,7 +65,7 @@ export class CounterSlots<C extends Filed<C>, S extends CounterSlot<C>> {
     return this.#ordered;
   }
 
-  /** The most that a counter of this key takes. */
+  /** An upper bound of the memory of a counter with this key. */
   bytesOf(key: string): number {
     return this.#counterBytes + bytesOfText(key);
   }
@@ -88,7 +88,7 @@ export class CounterSlots<C extends Filed<C>, S extends CounterSlot<C>> {
     append(listOf(slot, counter), counter);
   }
 
-  /** Drops the first slot: constant work, whatever it holds. */
+  /** Drops the first slot: constant work, however large it is. */
   dropFirst(): void {
     const [first, ...others] = this.#ordered;
     if (first === undefined) return;
@@ -99,7 +99,7 @@ export class CounterSlots<C extends Filed<C>, S extends CounterSlot<C>> {
     this.#ordered = others;
   }
 
-  /** Forgets a counter of which so many quarters of its limit are used, the soonest to end; false when there is none. */
+  /** Evicts one counter from the given usage quartile, the soonest to expire; false when there is none. */
   evictOne(quartile: number, forget: (slot: S, counter: C) => void): boolean {
     for (const slot of this.#ordered) {
       const counter = slot.lists[quartile]?.first;

@@ -1,7 +1,7 @@
-import { isBudgetGate } from '../../core/budgets/budget';
+import { isBudgetLimiter } from '../../core/budgets/budget';
 import { StoreError } from '../../core/errors';
-import { hasOwnForm } from '../../core/kinds/gate';
-import type { Gate, Seen, State } from '../../core/kinds/kind';
+import { isRecord } from '../../core/kinds/limiter';
+import type { Limiter, Reading, State } from '../../core/kinds/kind';
 import { countAdmitted } from '../../core/kinds/whole';
 import {
   type Clock,
@@ -21,7 +21,7 @@ import {
   createReplyDraft,
   fail,
   holdBackAt,
-  say,
+  setReading,
   toReply,
   type ReplyDraft,
 } from '../../core/batches/reply-draft';
@@ -33,36 +33,36 @@ import { WindowCounters, type LiveCounter, type OverCounter } from './window-cou
 /** Default cap on live counters. */
 const DEFAULT_MAX_KEYS = 1_000_000;
 
-/** Room for as many keys of 188 characters. */
+/** Enough for that many keys of 188 characters. */
 const DEFAULT_MAX_BYTES = 512 * 1024 * 1024;
 
-/** Interval for dropping ended windows while no batch comes. */
+/** Interval for dropping ended windows while no batches come. */
 const IDLE_SWEEP_MS = 1_000;
 
-/** Counters that are in no window and are looked at then: a few milliseconds. */
+/** Records examined in that interval: a few milliseconds. */
 const IDLE_SWEEP_COUNTERS = 10_000;
 
-/** Those that a batch looks at for each of its increments, so that they go faster than they come. */
+/** Records examined per increment of a batch, so that they are dropped faster than they are added. */
 const SWEEP_PER_INCREMENT = 2;
 
 const MENDED = 'ratelimit.memory.counters_mended';
 
 export interface MemoryCountersDeps {
-  /** Only for dropping ended windows while no batch comes; decisions use the time of their batch. */
+  /** Only for dropping ended windows while no batches come; decisions use the time of their batch. */
   readonly clock: Clock;
   readonly statistics?: Pick<Statistics, 'gauge' | 'count'>;
 }
 
 export interface MemoryCountersOptions {
   readonly maxKeys?: number;
-  /** Cap on their bytes. */
+  /** Cap on their memory. */
   readonly maxBytes?: number;
 }
 
 /** A counter's exact value, and the seconds for which a store would still keep it. */
 export interface MemoryEntry {
   readonly value: number | bigint;
-  /** Of a counter in its own form alone. */
+  /** For a record only. */
   readonly state?: State;
   readonly ttlSeconds: number;
   /** See CounterReading. */
@@ -73,20 +73,20 @@ export interface MemoryCounters extends Counters, CounterWriter {
   readonly liveKeys: number;
   /** Counters under their limit that were evicted because of the cap, since the start. */
   readonly evictions: number;
-  /** The counter of a key, for tests and tools; undefined when there is none. */
-  read(key: string, nowSeconds: number, gate?: Gate): MemoryEntry | undefined;
+  /** The counter of a key, for tests and tools; undefined when it is missing. */
+  read(key: string, nowSeconds: number, limiter?: Limiter): MemoryEntry | undefined;
   /** See ListOpen. */
   listOpen(key: string, nowSeconds: number, most: number): readonly ListedReservation[];
-  /** Counters over their limit now, up to a number; long keys by their digest. */
+  /** Counters over their limit now, up to a number; long keys as digests. */
   readonly listOver: (nowSeconds: number, most: number) => Steps<readonly OverCounter[]>;
-  /** Every live counter of a window, soonest end first; one of a long key under the digest of it. */
+  /** Every live counter of a window, soonest to end first; a long key as its digest. */
   entries(nowSeconds: number): IterableIterator<readonly [key: string, entry: MemoryEntry]>;
 }
 
 /**
- * Counters in this process: exact, immediate, gone when the process ends. Above `maxKeys` or `maxBytes` it
- * evicts counters that are under their limit, the least used first. One that has reached its limit is kept
- * until its window ends; when only such are left, a new key is refused (`CounterReply.failures`).
+ * Counters in this process: exact, immediate, lost when the process ends. Above `maxKeys` or `maxBytes` it evicts counters under
+ * their limit, the least used first. A counter that has reached its limit is kept until its window ends; when only such are left, a
+ * new key is refused (`CounterReply.failures`).
  */
 export function createMemoryCounters(
   { clock, statistics }: MemoryCountersDeps,
@@ -112,7 +112,7 @@ export function createMemoryCounters(
     budgets.kept.counters.dropEnded(nowSeconds, IDLE_SWEEP_COUNTERS);
   }, IDLE_SWEEP_MS).unref();
 
-  /** Forgets the counter that matters least; false when every counter has reached its limit. */
+  /** Evicts the counter that matters least; false when every counter has reached its limit. */
   const evictOne = (): boolean => {
     for (let quartile = 0; quartile < USAGE_QUARTILES; quartile += 1) {
       if (windows.evictOne(quartile) || rolling.kept.evictOne(quartile)) return true;
@@ -143,33 +143,36 @@ export function createMemoryCounters(
     const reply = addTo(increment, nowSeconds);
     if (reply === undefined) fail(draft, index, fullError(liveKeys()));
     else if (reply instanceof StoreError) fail(draft, index, reply);
-    else say(draft, index, reply);
+    else setReading(draft, index, reply);
   };
 
-  /** What was seen of the counter; undefined: no room for a new one. */
-  const addTo = (increment: Increment, nowSeconds: number): Seen | StoreError | undefined => {
-    const { gate } = increment;
-    if (!hasOwnForm(gate)) return addToWindow(increment, nowSeconds);
-    if (isBudgetGate(gate)) return budgets.apply(increment, gate, nowSeconds);
-    return rolling.apply(increment, gate, nowSeconds);
+  /** The reading of the counter; undefined: no room for a new one. */
+  const addTo = (increment: Increment, nowSeconds: number): Reading | StoreError | undefined => {
+    const { limiter } = increment;
+    if (!isRecord(limiter)) return addToWindow(increment, nowSeconds);
+    if (isBudgetLimiter(limiter)) return budgets.apply(increment, limiter, nowSeconds);
+    return rolling.apply(increment, limiter, nowSeconds);
   };
 
-  const addToWindow = (increment: Increment, nowSeconds: number): Seen | StoreError | undefined => {
-    const { gate, hits, times } = increment;
-    if (!gate.kind.looks) return windows.add(increment, hits, nowSeconds);
+  const addToWindow = (
+    increment: Increment,
+    nowSeconds: number,
+  ): Reading | StoreError | undefined => {
+    const { limiter, hits, times } = increment;
+    if (!limiter.kind.readsFirst) return windows.add(increment, hits, nowSeconds);
     const used = windows.countOf(increment);
-    const state = gate.kind.ofHits(gate, used, 0);
-    const admitted = countAdmitted(gate, state, { hits: Number(hits), times });
+    const state = limiter.kind.ofHits(limiter, used, 0);
+    const admitted = countAdmitted(limiter, state, { hits: Number(hits), times });
     const charged = hits < 0 ? hits : admitted * Number(hits);
     const after = charged === 0 ? 0 : windows.add(increment, charged, nowSeconds);
     return typeof after === 'number' ? state : after;
   };
 
-  const look = (increment: Increment, nowSeconds: number): Seen => {
-    const { gate } = increment;
-    if (isBudgetGate(gate)) return budgets.look(increment, gate, nowSeconds);
-    if (hasOwnForm(gate)) return rolling.look(increment, gate, nowSeconds);
-    return gate.kind.ofHits(gate, windows.countOf(increment), 0);
+  const read = (increment: Increment, nowSeconds: number): Reading => {
+    const { limiter } = increment;
+    if (isBudgetLimiter(limiter)) return budgets.currentState(increment, limiter, nowSeconds);
+    if (isRecord(limiter)) return rolling.currentState(increment, limiter, nowSeconds);
+    return limiter.kind.ofHits(limiter, windows.countOf(increment), 0);
   };
 
   const apply = (batch: CounterBatch): CounterReply => {
@@ -184,15 +187,15 @@ export function createMemoryCounters(
       for (const increment of increments) addOne(draft, index++, increment, nowSeconds);
     } else {
       decideRuns(batch, {
-        look: (increment) => look(increment, nowSeconds),
+        read: (increment) => read(increment, nowSeconds),
         add(index, increment) {
           addOne(draft, index, increment, nowSeconds);
         },
-        holdBack(index, seen) {
-          holdBackAt(draft, index, seen);
+        holdBack(index, reading) {
+          holdBackAt(draft, index, reading);
         },
-        refuse(index, seen) {
-          say(draft, index, seen);
+        refuse(index, reading) {
+          setReading(draft, index, reading);
         },
       });
     }
@@ -211,10 +214,10 @@ export function createMemoryCounters(
       if (closed) throw new StoreError('store_unavailable', 'the service is stopping');
       return apply(batch);
     },
-    read(key, nowSeconds, gate) {
-      if (gate !== undefined && hasOwnForm(gate)) {
-        if (isBudgetGate(gate)) return budgets.read({ key }, gate, nowSeconds);
-        return rolling.read({ key }, gate, nowSeconds);
+    read(key, nowSeconds, limiter) {
+      if (limiter !== undefined && isRecord(limiter)) {
+        if (isBudgetLimiter(limiter)) return budgets.read({ key }, limiter, nowSeconds);
+        return rolling.read({ key }, limiter, nowSeconds);
       }
       const counter = windows.find(key);
       return counter && toEntry(counter, nowSeconds);
@@ -226,18 +229,18 @@ export function createMemoryCounters(
     },
     remove(counters, options) {
       for (const one of counters) {
-        if (isBudgetGate(one.gate)) budgets.remove(one, options?.withOpen);
-        else (hasOwnForm(one.gate) ? rolling : windows).remove(one);
+        if (isBudgetLimiter(one.limiter)) budgets.remove(one, options?.withOpen);
+        else (isRecord(one.limiter) ? rolling : windows).remove(one);
       }
       return Promise.resolve(counters.map(() => undefined));
     },
     set(counters, used, nowSeconds, limit) {
       const isSet = (one: Increment): boolean => {
-        const { gate, rule } = one;
-        if (!hasOwnForm(gate)) return windows.set(one, used, nowSeconds);
+        const { limiter, rule } = one;
+        if (!isRecord(limiter)) return windows.set(one, used, nowSeconds);
         const at = placeOf(rule, limit);
-        if (isBudgetGate(gate)) return budgets.set(one, gate, { used, at }, nowSeconds);
-        return rolling.set(one, gate, used, nowSeconds);
+        if (isBudgetLimiter(limiter)) return budgets.set(one, limiter, { used, at }, nowSeconds);
+        return rolling.set(one, limiter, used, nowSeconds);
       };
       const setOne = (one: Increment): StoreError | undefined =>
         isSet(one) ? undefined : fullError(liveKeys());

@@ -2,21 +2,21 @@ import { dueSecondsOf } from '../due-seconds';
 import { CounterSlots, createSlot, type CounterSlot, type Filed } from './counter-slots';
 import { createShards, shardOf } from './shards';
 
-/** `_1s~g`, the shortest end of a key. */
+/** `_1s~g`, the shortest suffix of a key. */
 const KEY_END = 5;
 
-/** A counter whose end moves with every hit. */
+/** A counter whose expiry moves with every hit. */
 export interface EndingCounter<C> extends Filed<C> {
-  /** Unix second from which it says the same as none. */
+  /** Unix second from which it is equivalent to a missing counter. */
   endSeconds: number;
-  /** Where it is filed; undefined before it is. */
+  /** Its current slot; undefined before it has one. */
   slot: CounterSlot<C> | undefined;
 }
 
 /**
- * Counters whose ends move. One that is kept for longer changes no answer, so that they are dropped little by little: each is filed
- * by the time at which it is due (`dueSecondsOf`), in some hundred slots however many there are, and stays there until that time,
- * wherever its end moves meanwhile.
+ * Counters whose expiry moves. Keeping one longer changes no answer, so they are dropped little by little: each is filed under its
+ * due time (`dueSecondsOf`), in some hundred slots for any number of counters, and stays there until then, wherever its expiry
+ * moves meanwhile.
  */
 export class EndingCounters<C extends EndingCounter<C>> {
   readonly slots: CounterSlots<C, CounterSlot<C>>;
@@ -26,7 +26,7 @@ export class EndingCounters<C extends EndingCounter<C>> {
     this.remove(counter);
   };
 
-  /** `counterBytes`: what a counter takes besides the characters of its key. */
+  /** `counterBytes`: memory per counter besides the characters of its key. */
   constructor(counterBytes: number, onRemoved?: (counter: C) => void) {
     this.slots = new CounterSlots<C, CounterSlot<C>>(createSlot, counterBytes);
     this.#onRemoved = onRemoved;
@@ -36,12 +36,12 @@ export class EndingCounters<C extends EndingCounter<C>> {
     return shardOf(this.#shards, key, KEY_END).get(key);
   }
 
-  /** A new counter, which is filed by `keep`. */
+  /** Adds a new counter, which `keep` will file. */
   add(counter: C): void {
     shardOf(this.#shards, counter.key, KEY_END).set(counter.key, counter);
   }
 
-  /** Files a counter by its end and by what of its limit is used, after either has changed. */
+  /** Files a counter by its expiry and its usage, after either has changed. */
   keep(counter: C, usageQuartile: number, nowSeconds: number): void {
     if (counter.slot !== undefined) this.slots.classify(counter.slot, counter, usageQuartile);
     else {
@@ -56,7 +56,7 @@ export class EndingCounters<C extends EndingCounter<C>> {
     this.#onRemoved?.(counter);
   }
 
-  /** Drops counters that nothing of is in use, of at most so many that may have ended. */
+  /** Removes expired counters, examining at most `most`. */
   dropEnded(nowSeconds: number, most: number): void {
     const { slots } = this;
     for (let left = most; left > 0;) {
@@ -76,7 +76,7 @@ export class EndingCounters<C extends EndingCounter<C>> {
     }
   }
 
-  /** Forgets a counter of which so many quarters of its limit are used; false when there is none. */
+  /** Evicts one counter from the given usage quartile; false when there is none. */
   evictOne(quartile: number): boolean {
     return this.slots.evictOne(quartile, this.#forget);
   }

@@ -1,8 +1,8 @@
 import type { BudgetState, EntryState } from '../../core/kinds/state';
 
 /**
- * Where a counter with a budget stands, in objects of its own that are written over: new ones for each ask would outlive it, and the
- * garbage collector would copy them. Nothing of it is handed on.
+ * The state of a counter with a budget, in mutable objects of its own: new ones for each charge would outlive it, and the garbage
+ * collector would copy them. They must not be handed on.
  */
 export function keptBudget({ atMicros, entries, blocks, held, open }: BudgetState) {
   return { atMicros, entries: entries.map(keptEntry), blocks, held, open, was: -1, lapsed: 0 };
@@ -10,7 +10,7 @@ export function keptBudget({ atMicros, entries, blocks, held, open }: BudgetStat
 
 export type KeptBudget = ReturnType<typeof keptBudget>;
 
-/** Lets it stand where a state does. */
+/** Overwrites it with a state. */
 export function writeOver(kept: KeptBudget, state: BudgetState): void {
   const { entries } = state;
   kept.atMicros = state.atMicros;
@@ -24,7 +24,7 @@ export function writeOver(kept: KeptBudget, state: BudgetState): void {
       writeEntry(kept.entries[at] as KeptEntry, entries[at] as EntryState);
 }
 
-/** Leaves its limits as they are to those who keep them: what is written over from now on are others. */
+/** Leaves its current limit states to those who hold them: later writes go to new ones. */
 export function leaveEntries(kept: KeptBudget): void {
   kept.entries = kept.entries.map(keptEntry);
 }

@@ -1,8 +1,8 @@
 import { advanceBudget, NO_LAPSES, unusedBudget, type Moment } from '../../core/budgets/advance';
-import type { BudgetGate } from '../../core/budgets/budget';
-import { charge } from '../../core/budgets/commit';
+import type { BudgetLimiter } from '../../core/budgets/budget';
+import { chargeHits } from '../../core/budgets/commit';
 import { straysUnder, type StoredBudget, type Stray } from '../../core/budgets/stored';
-import { lifetimeMs } from '../../core/kinds/gate';
+import { lifetimeMs } from '../../core/kinds/limiter';
 import type { BudgetState, Reservation } from '../../core/kinds/kind';
 import { USAGE_QUARTILES, usageQuartileOf } from './counter-slots';
 import { EndingCounters, type EndingCounter } from './ending-counters';
@@ -16,28 +16,28 @@ import {
 import type { MakeRoom } from './window-counters';
 
 /**
- * Bytes that V8 takes for a counter besides the characters of its key and its parts, measured: 240 of them are the map of its
- * reservations, which it has from the first one on.
+ * Memory that V8 needs per counter besides the characters of its key and its parts, measured: 240 bytes of it are the map of its
+ * reservations, allocated with the first one.
  */
 const COUNTER_BYTES = 640;
 
-/** The same for each of its limits and for each of its blocks, whose states are objects. */
+/** The same per limit and per block, whose states are objects. */
 const LIMIT_BYTES = 100;
 const BLOCK_BYTES = 160;
 
 export interface BudgetCounter extends EndingCounter<BudgetCounter> {
-  gate: BudgetGate;
+  limiter: BudgetLimiter;
   readonly kept: KeptBudget;
   open: OpenReservations;
-  /** What other rules count there, see `Stray`. */
+  /** State of other rules in this counter, see `Stray`. */
   strays: readonly Stray[];
-  /** What its limits and blocks take. */
+  /** Memory of its limits and blocks. */
   partBytes: number;
 }
 
 const NO_STRAYS: readonly Stray[] = [];
 
-/** Counters with budgets as they are kept, and what they take: each of their open reservations the room of a key. */
+/** Counters with budgets and their memory: each open reservation counts as a key. */
 export class KeptBudgets {
   readonly counters = new EndingCounters<BudgetCounter>(COUNTER_BYTES, ({ open, partBytes }) => {
     this.partBytes -= partBytes;
@@ -45,7 +45,7 @@ export class KeptBudgets {
   });
   /** Open reservations of all counters. */
   openKeys = 0;
-  /** The most that these take, and the limits and blocks of all counters. */
+  /** An upper bound of their memory, with the limits and blocks of all counters. */
   partBytes = 0;
   readonly #makeRoom: MakeRoom;
 
@@ -53,19 +53,21 @@ export class KeptBudgets {
     this.#makeRoom = makeRoom;
   }
 
-  /** The counter, with room for it and for one reservation more; undefined: there is none. */
+  /** The counter, with room for it and for one more reservation; undefined: there is none. */
   holdRoom(
     known: BudgetCounter | undefined,
     key: string,
-    gate: BudgetGate,
+    limiter: BudgetLimiter,
     id: string | undefined,
   ): BudgetCounter | undefined {
     const { slots } = this.counters;
-    const bytes = known === undefined ? slots.bytesOf(key) + bytesOfParts(gate) : 0;
+    const bytes = known === undefined ? slots.bytesOf(key) + bytesOfParts(limiter) : 0;
     const needed = bytes + (id === undefined ? 0 : bytesOfReservation(id));
     if (needed === 0 || known?.slot === undefined)
-      return needed === 0 || this.#makeRoom(needed) ? (known ?? this.#add(key, gate)) : undefined;
-    // Who makes room must not take the counter that it is for.
+      return needed === 0 || this.#makeRoom(needed)
+        ? (known ?? this.#add(key, limiter))
+        : undefined;
+    // Making room must not evict the counter that it is for.
     const { slot, usageQuartile } = known;
     slots.classify(slot, known, USAGE_QUARTILES);
     const hasRoom = this.#makeRoom(needed);
@@ -74,14 +76,14 @@ export class KeptBudgets {
   }
 
   open(counter: BudgetCounter, id: string, hits: number, { micros }: Moment): void {
-    const { leaseMs = 0 } = counter.gate.budget.reserve ?? {};
+    const { leaseMs = 0 } = counter.limiter.budget.reserve ?? {};
     if (counter.open === NONE_OPEN) counter.open = new OpenReservations();
     counter.open.open(id, hits, leaseMs, Math.floor(micros / 1_000));
     this.openKeys += 1;
     this.partBytes += bytesOfReservation(id);
   }
 
-  /** What a call with a reservation does to an open one: it ends it, or is the call of its caller. */
+  /** Marks or closes an open reservation for a call with its id: the call ends it, or shows that its caller is still there. */
   meet(counter: BudgetCounter, reservation: Reservation | undefined, isEnded: boolean): void {
     const one = reservation && counter.open.get(reservation.id);
     if (one === undefined) return;
@@ -94,33 +96,33 @@ export class KeptBudgets {
     this.#give(one);
   }
 
-  /** Keeps a counter as it stands after its asks, for as long as it is needed. */
+  /** Stores a counter after its charges, until it expires. */
   keep(counter: BudgetCounter, after: BudgetState, nowSeconds: number): void {
-    const { open, gate } = counter;
+    const { open, limiter } = counter;
     if (open.size === 0 && isUnused(after) && counter.strays.length === 0) {
       this.counters.remove(counter);
       return;
     }
     writeOver(counter.kept, after);
     const ownEnd =
-      open.size === 0 ? endOf(gate, after, nowSeconds) : endOfHeld(counter, nowSeconds);
+      open.size === 0 ? endOf(limiter, after, nowSeconds) : endOfHeld(counter, nowSeconds);
     const lastMs = counter.strays.reduce((most, { endMs }) => Math.max(most, endMs), 0);
     counter.endSeconds = Math.max(ownEnd, Math.ceil(lastMs / 1_000));
-    const { size } = gate;
-    const free = Math.max(0, gate.kind.free(gate, after));
+    const { size } = limiter;
+    const free = Math.max(0, limiter.kind.free(limiter, after));
     const quartile =
       open.size > 0 ? USAGE_QUARTILES : usageQuartileOf(size - Math.min(size, free), size);
     this.counters.keep(counter, quartile, nowSeconds);
   }
 
-  /** A reload may have given its rule other limits, or a request meets it of which other limits hold. */
-  putUnder(counter: BudgetCounter, gate: BudgetGate, { micros }: Moment): void {
-    if (counter.gate === gate) return;
-    const strays = straysUnder(gate.budget, storedOf(counter), Math.floor(micros / 1_000));
+  /** A reload may have given its rule other limits, or other limits apply to this request. */
+  putUnder(counter: BudgetCounter, limiter: BudgetLimiter, { micros }: Moment): void {
+    if (counter.limiter === limiter) return;
+    const strays = straysUnder(limiter.budget, storedOf(counter), Math.floor(micros / 1_000));
     if (strays !== counter.strays) leaveEntries(counter.kept);
     counter.strays = strays;
-    counter.gate = gate;
-    const bytes = bytesOfParts(gate) + counter.strays.length * BLOCK_BYTES;
+    counter.limiter = limiter;
+    const bytes = bytesOfParts(limiter) + counter.strays.length * BLOCK_BYTES;
     this.partBytes += bytes - counter.partBytes;
     counter.partBytes = bytes;
   }
@@ -130,14 +132,14 @@ export class KeptBudgets {
     this.partBytes -= bytesOfReservation(id);
   }
 
-  #add(key: string, gate: BudgetGate): BudgetCounter {
+  #add(key: string, limiter: BudgetLimiter): BudgetCounter {
     const counter: BudgetCounter = {
       key,
-      gate,
-      kept: keptBudget(unusedBudget(gate.budget, momentAt(0))),
+      limiter,
+      kept: keptBudget(unusedBudget(limiter.budget, momentAt(0))),
       open: NONE_OPEN,
       strays: NO_STRAYS,
-      partBytes: bytesOfParts(gate),
+      partBytes: bytesOfParts(limiter),
       endSeconds: 0,
       slot: undefined,
       usageQuartile: 0,
@@ -150,29 +152,29 @@ export class KeptBudgets {
   }
 }
 
-function endOf(gate: BudgetGate, state: BudgetState, fromSeconds: number): number {
-  return Math.ceil(fromSeconds + lifetimeMs(gate, state) / 1_000);
+function endOf(limiter: BudgetLimiter, state: BudgetState, fromSeconds: number): number {
+  return Math.ceil(fromSeconds + lifetimeMs(limiter, state) / 1_000);
 }
 
-/** What is held may be charged when its lease is over, in the windows of that moment, and is then kept as any charge. */
-function endOfHeld({ gate, kept: state, open }: BudgetCounter, nowSeconds: number): number {
+/** Reserved hits may be charged when their lease expires, in the windows of that moment, and are then kept like any charge. */
+function endOfHeld({ limiter, kept: state, open }: BudgetCounter, nowSeconds: number): number {
   const fromSeconds = Math.max(nowSeconds, open.lastEndMs / 1_000);
-  // A lease that is over charges all limits, those too that rest for the request at hand.
-  const { budget } = gate;
+  // An expired lease charges all limits, including those resting for this request.
+  const { budget } = limiter;
   const entries = budget.entries.map((entry) => ({ ...entry, isResting: false }));
   const then = advanceBudget(budget, state, NO_LAPSES, momentAt(fromSeconds));
-  return endOf(gate, charge({ ...budget, entries }, then, state.held), fromSeconds);
+  return endOf(limiter, chargeHits({ ...budget, entries }, then, state.held), fromSeconds);
 }
 
-export function storedOf({ gate, kept, strays }: BudgetCounter): StoredBudget {
-  return { budget: gate.budget, state: kept, strays };
+export function storedOf({ limiter, kept, strays }: BudgetCounter): StoredBudget {
+  return { budget: limiter.budget, state: kept, strays };
 }
 
-function bytesOfParts({ budget: { entries, blocks } }: BudgetGate): number {
+function bytesOfParts({ budget: { entries, blocks } }: BudgetLimiter): number {
   return entries.length * LIMIT_BYTES + blocks.length * BLOCK_BYTES;
 }
 
-/** Nothing is in use, and no refusal is remembered. */
+/** It is idle, and no refusal is remembered. */
 export function isUnused({ entries, blocks }: BudgetState): boolean {
   return (
     entries.every(({ used, previous }) => used === 0 && previous === 0) &&

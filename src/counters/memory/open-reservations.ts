@@ -8,17 +8,17 @@ export interface OpenReservation {
   readonly leaseMs: number;
   /** Milliseconds since 1970. */
   endMs: number;
-  /** Whether a call met it again: its caller is still there. */
+  /** Whether a second call used it: its caller is still there. */
   isMet: boolean;
 }
 
-/** Bytes that V8 takes for one besides the characters of its id, measured: an object, two numbers, a string and a map entry. */
+/** Memory that V8 needs per reservation besides the characters of its id, measured: an object, two numbers, a string and a map entry. */
 const RESERVATION_BYTES = 200;
 
-/** The open reservations of one counter. Those of one lease end in the order in which they were opened. */
+/** The open reservations of one counter. Those with equal leases expire in the order in which they were opened. */
 export class OpenReservations {
   size = 0;
-  /** The end of the last one, open or not. */
+  /** The expiry of the last one, open or not. */
   lastEndMs = 0;
   readonly #byLease = new Map<number, Map<string, OpenReservation>>();
   #isMended = false;
@@ -49,8 +49,8 @@ export class OpenReservations {
   }
 
   /**
-   * Those whose leases are over, at most so many, the first to end first. `leaseMs`: the lease of the rule; none ends later than
-   * that and some seconds, but by a clock that was wrong or a lease that was longer.
+   * Those with expired leases, at most `most`, the first to expire first. `leaseMs`: the rule's lease; an expiry later than that
+   * plus some seconds was set by a wrong clock or a longer lease.
    */
   due(nowMs: number, leaseMs: number, most: number): readonly OpenReservation[] {
     const latestMs = nowMs + leaseMs + SPARE_SECONDS * 1_000;
@@ -65,7 +65,7 @@ export class OpenReservations {
     return this.#byLease.size === 1 ? due : due.sort((a, b) => a.endMs - b.endMs);
   }
 
-  /** Those whose leases last, at most so many, the first to end first. */
+  /** Those with unexpired leases, at most `most`, the first to expire first. */
   lasting(nowMs: number, most: number): readonly OpenReservation[] {
     const lasting: OpenReservation[] = [];
     for (const ofLease of this.#byLease.values()) {
@@ -98,16 +98,16 @@ export class OpenReservations {
     return isMended;
   }
 
-  /** All of them, those of one lease in the order in which they were opened. */
+  /** All of them; those with equal leases in the order in which they were opened. */
   *all(): Generator<OpenReservation, void> {
     for (const ofLease of this.#byLease.values()) yield* ofLease.values();
   }
 }
 
-/** The most that a reservation of this id takes. */
+/** An upper bound of the memory of a reservation with this id. */
 export function bytesOfReservation(id: string): number {
   return RESERVATION_BYTES + bytesOfText(id);
 }
 
-/** Of every counter before its first one is opened: most never have any, and a map of each would be a third of what it takes. */
+/** Shared by all counters until their first reservation: most never have one, and a map for each would be a third of its memory. */
 export const NONE_OPEN = new OpenReservations();

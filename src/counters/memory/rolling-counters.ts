@@ -1,5 +1,5 @@
-import { freeHits, isUnused, lifetimeMs, unused, usedHits } from '../../core/kinds/gate';
-import type { CounterState, Gate } from '../../core/kinds/kind';
+import { freeHits, isUnused, lifetimeMs, unused, usedHits } from '../../core/kinds/limiter';
+import type { CounterState, Limiter } from '../../core/kinds/kind';
 import { tickAt } from '../../core/kinds/ticks';
 import { outcomeOf } from '../../core/kinds/whole';
 import type { Increment } from '../../core/ports';
@@ -10,15 +10,15 @@ import { USAGE_QUARTILES, usageQuartileOf } from './counter-slots';
 import { EndingCounters, type EndingCounter } from './ending-counters';
 import type { MakeRoom, OverCounter } from './window-counters';
 
-/** Bytes that V8 takes for a counter besides the characters of its key, measured: an object, two numbers, a string and a map entry. */
+/** Memory that V8 needs per counter besides the characters of its key, measured: an object, two numbers, a string and a map entry. */
 const COUNTER_BYTES = 248;
 
 const ONE_HIT = { hits: 1, times: 1 };
 
 interface RollingCounter extends EndingCounter<RollingCounter> {
-  /** By which it was last charged. */
-  gate: Gate<CounterState>;
-  /** As a `CounterState` says it, at the tick. */
+  /** The limiter of its last charge. */
+  limiter: Limiter<CounterState>;
+  /** As in `CounterState`, at the tick. */
   used: number;
   usedBefore: number;
   tick: number;
@@ -31,7 +31,7 @@ interface RollingEntry {
   readonly ttlSeconds: number;
 }
 
-/** The counters that hold more than a count of a window. The end of each moves with every hit. */
+/** The counters that are records. The expiry of each moves with every hit. */
 export class RollingCounters {
   readonly kept = new EndingCounters<RollingCounter>(COUNTER_BYTES);
   readonly #makeRoom: MakeRoom;
@@ -42,49 +42,53 @@ export class RollingCounters {
     this.#onMended = onMended;
   }
 
-  /** Where a counter stands now. */
-  look({ key }: Increment, gate: Gate<CounterState>, nowSeconds: number): CounterState {
-    return stateOf(this.kept.find(toKeptKey(key)), gate, nowSeconds);
+  /** A counter's current state. */
+  currentState(
+    { key }: Increment,
+    limiter: Limiter<CounterState>,
+    nowSeconds: number,
+  ): CounterState {
+    return stateOf(this.kept.find(toKeptKey(key)), limiter, nowSeconds);
   }
 
-  /** Where the counter stood before the asks of the increment; undefined: no room for a new counter, nothing happened. */
+  /** The counter before the increment's charges; undefined: no room for a new counter, nothing was changed. */
   apply(
     increment: Increment,
-    gate: Gate<CounterState>,
+    limiter: Limiter<CounterState>,
     nowSeconds: number,
   ): CounterState | undefined {
     const key = toKeptKey(increment.key);
     const counter = this.kept.find(key);
-    const state = stateOf(counter, gate, nowSeconds);
-    const isMended = counter !== undefined && this.#isMended(counter, gate, nowSeconds);
-    const after = gate.kind.commit(increment, state) ?? (isMended ? state : undefined);
+    const state = stateOf(counter, limiter, nowSeconds);
+    const isMended = counter !== undefined && this.#isMended(counter, limiter, nowSeconds);
+    const after = limiter.kind.commit(increment, state) ?? (isMended ? state : undefined);
     if (after === undefined) return state;
     if (counter === undefined && isUnused(after)) return state;
     if (counter === undefined && !this.#makeRoom(this.kept.slots.bytesOf(key))) return undefined;
-    this.#keep(counter ?? this.#add(key, gate), gate, after, nowSeconds);
+    this.#keep(counter ?? this.#add(key, limiter), limiter, after, nowSeconds);
     return state;
   }
 
-  /** Whether a clock that was wrong has written it: it is mended also where the ask changes nothing. */
-  #isMended(counter: RollingCounter, gate: Gate<CounterState>, nowSeconds: number): boolean {
-    const ticks = tickAt(nowSeconds, gate.tickMicros) - counter.tick;
-    // What was written in the past is not astray, so that the usual counter costs no more than this.
-    if (ticks >= 0 || !gate.kind.isAstray(gate, keptState(counter), ticks)) return false;
+  /** Whether a wrong clock wrote it: it is then mended even where the charge changes nothing. */
+  #isMended(counter: RollingCounter, limiter: Limiter<CounterState>, nowSeconds: number): boolean {
+    const ticks = tickAt(nowSeconds, limiter.tickMicros) - counter.tick;
+    // A counter that was written in the past is not astray: the usual one costs no more than this check.
+    if (ticks >= 0 || !limiter.kind.isAstray(limiter, keptState(counter), ticks)) return false;
     this.#onMended();
     return true;
   }
 
-  /** Hits in use, where the counter stands, and the seconds for which it is kept; undefined when there is none. */
+  /** Hits in use, the state, and the seconds to live; undefined when the counter is missing. */
   read(
     { key }: Pick<Increment, 'key'>,
-    gate: Gate<CounterState>,
+    limiter: Limiter<CounterState>,
     nowSeconds: number,
   ): RollingEntry | undefined {
     const counter = this.kept.find(toKeptKey(key));
     if (counter === undefined) return undefined;
-    const state = stateOf(counter, gate, nowSeconds);
+    const state = stateOf(counter, limiter, nowSeconds);
     const ttlSeconds = counter.endSeconds - nowSeconds;
-    return { value: usedHits(gate, state), state, ttlSeconds };
+    return { value: usedHits(limiter, state), state, ttlSeconds };
   }
 
   remove({ key }: Increment): void {
@@ -92,20 +96,25 @@ export class RollingCounters {
     if (counter !== undefined) this.kept.remove(counter);
   }
 
-  /** Lets a counter stand at so many hits; false: no room for a new one. */
-  set(increment: Increment, gate: Gate<CounterState>, used: number, nowSeconds: number): boolean {
+  /** Sets a counter to a number of hits; false: no room for a new one. */
+  set(
+    increment: Increment,
+    limiter: Limiter<CounterState>,
+    used: number,
+    nowSeconds: number,
+  ): boolean {
     this.remove(increment);
     if (used === 0) return true;
     const key = toKeptKey(increment.key);
     if (!this.#makeRoom(this.kept.slots.bytesOf(key))) return false;
-    const state = gate.kind.ofHits(gate, used, tickAt(nowSeconds, gate.tickMicros));
-    this.#keep(this.#add(key, gate), gate, state, nowSeconds);
+    const state = limiter.kind.ofHits(limiter, used, tickAt(nowSeconds, limiter.tickMicros));
+    this.#keep(this.#add(key, limiter), limiter, state, nowSeconds);
     return true;
   }
 
   #keep(
     kept: RollingCounter,
-    gate: Gate<CounterState>,
+    limiter: Limiter<CounterState>,
     after: CounterState,
     nowSeconds: number,
   ): void {
@@ -113,34 +122,34 @@ export class RollingCounters {
       this.kept.remove(kept);
       return;
     }
-    kept.gate = gate;
+    kept.limiter = limiter;
     kept.used = after.used;
     kept.usedBefore = after.previous;
     kept.ages = after.ages;
-    kept.tick = tickAt(nowSeconds, gate.tickMicros) - after.elapsed;
-    kept.endSeconds = Math.ceil(nowSeconds + lifetimeMs(gate, after) / 1_000);
-    const { size } = gate;
-    this.kept.keep(kept, usageQuartileOf(size - freeHits(gate, after), size), nowSeconds);
+    kept.tick = tickAt(nowSeconds, limiter.tickMicros) - after.elapsed;
+    kept.endSeconds = Math.ceil(nowSeconds + lifetimeMs(limiter, after) / 1_000);
+    const { size } = limiter;
+    this.kept.keep(kept, usageQuartileOf(size - freeHits(limiter, after), size), nowSeconds);
   }
 
-  /** Counters that refuse one hit now, up to a number. */
+  /** Counters that refuse a single hit now, up to a number. */
   listOver(nowSeconds: number, most: number): Steps<readonly OverCounter[]> {
     return findOver(this.kept.all(), most, (counter) => {
       if (counter.usageQuartile < USAGE_QUARTILES) return undefined;
-      const { key, gate } = counter;
-      const state = stateOf(counter, gate, nowSeconds);
-      if (freeHits(gate, state) >= 1) return undefined;
-      const { resetSeconds } = outcomeOf(gate, state, ONE_HIT, 1);
+      const { key, limiter } = counter;
+      const state = stateOf(counter, limiter, nowSeconds);
+      if (freeHits(limiter, state) >= 1) return undefined;
+      const { resetSeconds } = outcomeOf(limiter, state, ONE_HIT, 1);
       const windowEndSeconds = Math.ceil(nowSeconds) + resetSeconds;
-      const count = usedHits(gate, state);
-      return { key, limit: gate.limit, count, windowEndSeconds };
+      const count = usedHits(limiter, state);
+      return { key, limit: limiter.limit, count, windowEndSeconds };
     });
   }
 
-  #add(key: string, gate: Gate<CounterState>): RollingCounter {
+  #add(key: string, limiter: Limiter<CounterState>): RollingCounter {
     const counter: RollingCounter = {
       key,
-      gate,
+      limiter,
       used: 0,
       usedBefore: 0,
       tick: 0,
@@ -158,12 +167,12 @@ export class RollingCounters {
 
 function stateOf(
   counter: RollingCounter | undefined,
-  gate: Gate<CounterState>,
+  limiter: Limiter<CounterState>,
   nowSeconds: number,
 ): CounterState {
-  const tick = tickAt(nowSeconds, gate.tickMicros);
-  if (counter === undefined) return unused(gate, tick);
-  return gate.kind.advance(gate, keptState(counter), tick - counter.tick);
+  const tick = tickAt(nowSeconds, limiter.tickMicros);
+  if (counter === undefined) return unused(limiter, tick);
+  return limiter.kind.advance(limiter, keptState(counter), tick - counter.tick);
 }
 
 function keptState({ used, usedBefore, ages }: RollingCounter): CounterState {

@@ -11,9 +11,9 @@ export function createShards<T>(): Shards<T> {
 }
 
 /**
- * The map of a key, by samples of all but its last `skipped` characters, in which keys hardly differ. Samples are enough:
- * a poor spread costs a pause, never a wrong count. Reading one makes V8 flatten a joined key, so that it does not keep
- * the texts of its request; shorter ones are flat.
+ * The map of a key, by samples of all but its last `skipped` characters, in which keys hardly differ. Samples are enough: a poor
+ * spread costs a pause, never a wrong count. Reading one makes V8 flatten a joined key, so that it does not keep the strings of its
+ * request; shorter ones are flat.
  */
 export function shardOf<T>(shards: Shards<T>, key: string, skipped: number): Map<string, T> {
   const step = 1 + Math.floor(key.length / HASH_SAMPLES);

@@ -17,14 +17,14 @@ import { createShards, shardOf, type Shards } from './shards';
 /** `_` and the ten digits of the window start: they are equal in a window. */
 const KEY_END = 12;
 
-/** Bytes that V8 takes for a counter besides the characters of its key, measured: an object, a string and a map entry. */
+/** Memory that V8 needs per counter besides the characters of its key, measured: an object, a string and a map entry. */
 const COUNTER_BYTES = 160;
 
 export interface LiveCounter extends Filed<LiveCounter> {
   count: number;
   /** The exact count where a double cannot hold it (above 2^53). */
   exact: bigint | undefined;
-  /** Of the last increment. */
+  /** The limit of its last increment. */
   limit: number;
   readonly expiresAtSeconds: number;
 }
@@ -38,10 +38,10 @@ export interface OverCounter extends OverKey {
   readonly count: number;
 }
 
-/** Makes room for one counter of so many bytes; false when there is none. */
+/** Makes room for one counter of this size; false when there is none. */
 export type MakeRoom = (bytes: number) => boolean;
 
-/** The counters of fixed windows: whole windows of them are dropped when they end. */
+/** The counters of fixed windows: each window is dropped as a whole when it ends. */
 export class WindowCounters {
   readonly slots = new CounterSlots<LiveCounter, WindowSlot>(
     (endSeconds) => ({ ...createSlot<LiveCounter>(endSeconds), shards: createShards() }),
@@ -60,7 +60,7 @@ export class WindowCounters {
     return find(this.slots.at(windowEndSeconds), toKeptKey(key))?.count ?? 0;
   }
 
-  /** The count after so many hits; undefined: no room for a new counter. */
+  /** The count after adding `hits`; undefined: no room for a new counter. */
   add(increment: Increment, hits: Count, nowSeconds: number): number | StoreError | undefined {
     const slot = this.slots.at(increment.windowEndSeconds);
     const key = toKeptKey(increment.key);
@@ -87,7 +87,7 @@ export class WindowCounters {
     if (counter !== undefined) this.#remove(slot, counter);
   }
 
-  /** Lets a counter stand at so many hits; false: no room for a new one. */
+  /** Sets a counter to a number of hits; false: no room for a new one. */
   set(increment: Increment, used: number, nowSeconds: number): boolean {
     const slot = this.slots.at(increment.windowEndSeconds);
     const key = toKeptKey(increment.key);
@@ -97,13 +97,13 @@ export class WindowCounters {
     return true;
   }
 
-  /** Drops every window that has ended: constant work per window, whatever it holds. */
+  /** Drops every ended window: constant work per window, however large it is. */
   dropEnded(nowSeconds: number): void {
     const { slots } = this;
     while (slots.all[0] !== undefined && slots.all[0].endSeconds <= nowSeconds) slots.dropFirst();
   }
 
-  /** Forgets a counter of which so many quarters of its limit are used; false when there is none. */
+  /** Evicts one counter from the given usage quartile; false when there is none. */
   evictOne(quartile: number): boolean {
     return this.slots.evictOne(quartile, this.#forget);
   }
@@ -120,7 +120,7 @@ export class WindowCounters {
     for (const [counter] of this.#withEnds(-Infinity)) yield counter;
   }
 
-  /** Counters whose window has not ended, each with that end. */
+  /** Counters of windows that have not ended, each with that end. */
   *#withEnds(nowSeconds: number): Generator<readonly [LiveCounter, endSeconds: number], void> {
     for (const { endSeconds, shards } of this.slots.all) {
       if (endSeconds <= nowSeconds) continue;

@@ -12,7 +12,7 @@ import { readByPipeline, sendAll, toKeys, type PlainCommand } from './pipeline';
 import { atOnce, settleCount, type FollowUp } from './settle-count';
 import { AnswerError, toHalfDone, toHalfDoneError, toNoCountError } from './store-errors';
 
-/** One command and the place of its increment in the batch. */
+/** One command and the index of its increment in the batch. */
 interface Step {
   readonly command: PlainCommand;
   readonly index: number;
@@ -23,11 +23,10 @@ interface FirstStep extends Step {
 }
 
 /**
- * Applies a batch by plain commands, for servers that take no scripts. EXPIRE goes along with INCRBY
- * unless this connection has set the key's time to live before, so that no lost answer leaves a
- * counter that lives for ever. Not atomic: others may come between a read and what follows from it.
- * Increments that failed, be it all, are in the reply. `asking` uses slots that are still on their way
- * to this node of a cluster.
+ * Applies a batch by plain commands, for servers that do not run scripts. EXPIRE accompanies INCRBY unless this connection has set
+ * the key's time to live before, so that no lost answer leaves a counter that never expires. Not atomic: other clients may come
+ * between a read and the writes that depend on it. Failed increments, even all of them, are in the reply. `asking` uses slots that
+ * are being moved to this node of a cluster.
  */
 export async function addByPipeline(
   connection: RedisConnection,
@@ -38,9 +37,9 @@ export async function addByPipeline(
   const draft = createReplyDraft(increments.length);
   if (batch.groupEnds !== undefined) {
     const { counts, failures } = await readByPipeline(connection, toKeys(increments), { asking });
-    for (const [index, seen] of planHoldBack(batch, { counts })) {
+    for (const [index, reading] of planHoldBack(batch, { counts })) {
       const failure = failures.get((increments[index] as Increment).key);
-      holdBackAt(draft, index, seen);
+      holdBackAt(draft, index, reading);
       if (failure !== undefined) fail(draft, index, failure);
     }
   }
@@ -85,7 +84,7 @@ function planSteps(
   return steps;
 }
 
-/** Does what the first round calls for; the increments that fail here are counted. */
+/** Sends the commands that the first round requires; returns the number of increments that fail here. */
 async function follow(
   connection: RedisConnection,
   { lifts, rests, recreated }: FollowUp,
@@ -107,25 +106,25 @@ async function follow(
   const lifting = [...lifts].map(([key, { what, index }]): Step => {
     return { index, command: ['incrby', key, String(what)] };
   });
-  const seen = await failing([...ttls, ...gets, ...lifting]);
+  const answers = await failing([...ttls, ...gets, ...lifting]);
   const last: Step[] = [];
   [...recreated].forEach(([key, { what, index }], at) => {
-    if (!(Number(seen[at]) >= 0)) last.push({ index, command: ['expire', key, String(what)] });
+    if (!(Number(answers[at]) >= 0)) last.push({ index, command: ['expire', key, String(what)] });
   });
   [...rests].forEach(([key, { what, index }], at) => {
-    const by = toRefund(seen[ttls.length + at], what);
+    const by = toRefund(answers[ttls.length + at], what);
     if (by > 0n) last.push({ index, command: ['incrby', key, String(-by)] });
   });
   await failing(last);
 }
 
-/** What of a refund a counter of this text can give. */
+/** How much of a refund this stored value can absorb. */
 function toRefund(text: unknown, rest: bigint): bigint {
   const held = typeof text === 'string' && /^\d+$/.test(text) ? BigInt(text) : 0n;
   return held < rest ? held : rest;
 }
 
-/** Fails an increment whose INCRBY is done, and of which what belongs to it is not. */
+/** Fails an increment whose INCRBY was applied, but not the command that must follow it. */
 function failCounted(
   connection: RedisConnection,
   draft: ReplyDraft,
@@ -136,7 +135,7 @@ function failCounted(
   const refusal = connection.toError(error);
   const count = draft.after[index] ?? 0;
   if (!(refusal instanceof AnswerError)) fail(draft, index, refusal);
-  // Only a node of a cluster names another one that there is.
+  // Only a node of a cluster names another node that exists.
   else if (connection.scripts.isDeclaringKeys)
     fail(draft, index, toHalfDoneError(connection.store, refusal.answer));
   else fail(draft, index, toHalfDone(refusal, { count, left: command }));

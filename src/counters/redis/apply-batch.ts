@@ -3,19 +3,19 @@ import { deal, pick, scatter, type SubBatch } from '../../core/batches/sub-batch
 import { settled, type StoreError } from '../../core/errors';
 import { type CounterBatch, type CounterReply, type Increment } from '../../core/ports';
 import { addByPipeline } from './add-by-pipeline';
-import { applyAsks, OF_BUDGETS, OF_KINDS } from './apply-asks';
+import { applyOperations, OF_BUDGETS, OF_KINDS } from './apply-operations';
 import { type RedisConnection } from './connection';
 import { isReplyError } from './reply-error';
 import { addByScript } from './script';
 import { type Sending } from './sending';
 import { isAboutKeys, isScriptsRefused } from './store-errors';
 
-/** Increments of one call: a script of this size blocks Redis for some 2 ms. */
+/** Increments per call: a script of this size blocks Redis for some 2 ms. */
 const MAX_INCREMENTS_PER_CALL = 2_000;
 
 /**
- * Applies a batch over a connection, by script where the server takes one. Increments that failed, even
- * all of them, are in the reply; rejects with a StoreError when the call failed as a whole.
+ * Applies a batch over a connection, by script where the server allows it. Failed increments, even all of them, are in the reply;
+ * rejects with a StoreError when the call failed as a whole.
  */
 export async function applyBatch(
   connection: RedisConnection,
@@ -33,63 +33,63 @@ export async function applyBatch(
 }
 
 /**
- * Kinds that look take the script that knows all kinds, the others a call of their own, which is cheaper, and budgets one that
- * knows these too; all leave in one write. Runs are decided together, and so are counts and kinds that look where they meet in
- * a key: their order counts.
+ * Kinds that read first need the script for all kinds; plain windows have a call of their own, which is cheaper, and budgets a
+ * script that supports all of them; all calls leave in one write. Runs are decided together, and so are plain windows and kinds
+ * that read first where they share a key: their order matters.
  */
 async function applyPart(
   connection: RedisConnection,
   part: CounterBatch,
   sending: Sending,
 ): Promise<CounterReply> {
-  const { looking, budgets } = countLooking(part);
+  const { looking, budgets } = countReadingFirst(part);
   const { length } = part.increments;
   if (budgets === length || (connection.usesScripts && areRunsOfBudgets(part, budgets)))
-    return applyAsks(connection, part, sending, OF_BUDGETS);
+    return applyOperations(connection, part, sending, OF_BUDGETS);
   if (looking === 0) return applyCounts(connection, part, sending);
   const isOrdered = connection.usesScripts && areOrdered(part);
   if (budgets === 0 && (isOrdered || looking === length))
-    return applyAsks(connection, part, sending, OF_KINDS);
+    return applyOperations(connection, part, sending, OF_KINDS);
   return applyEach(connection, part, sending, isOrdered);
 }
 
-/** Increments of kinds that look, and those of budgets among them. */
-function countLooking({ increments }: CounterBatch) {
+/** The number of increments of kinds that read first, and of budgets among them. */
+function countReadingFirst({ increments }: CounterBatch) {
   let [looking, budgets] = [0, 0];
   for (const increment of increments) {
-    if (!increment.gate.kind.looks) continue;
+    if (!increment.limiter.kind.readsFirst) continue;
     looking += 1;
     if (needsBudgetScript(increment)) budgets += 1;
   }
   return { looking, budgets };
 }
 
-/** Of a rule with a budget, or what takes hits back, which the script of kinds does not know. */
-function needsBudgetScript({ gate, undoOfMicros }: Increment): boolean {
-  return gate.kind.lua === undefined || undoOfMicros !== undefined;
+/** A rule with a budget, or an undo, which the script of kinds does not support. */
+function needsBudgetScript({ limiter, undoOfMicros }: Increment): boolean {
+  return limiter.kind.lua === undefined || undoOfMicros !== undefined;
 }
 
-/** Whether requests are decided together of which the script of kinds does not know enough. */
+/** Whether requests are decided together in a way that the script of kinds does not support. */
 function areRunsOfBudgets({ increments, groupEnds }: CounterBatch, budgets: number): boolean {
   if (groupEnds === undefined) return false;
   return budgets > 0 || increments.some(({ holdsBack }) => holdsBack === false);
 }
 
-/** Counts, kinds that look and budgets, each by a call of its own. */
+/** Plain windows, kinds that read first and budgets, each by a call of its own. */
 async function applyEach(
   connection: RedisConnection,
   part: CounterBatch,
   sending: Sending,
   isOrdered: boolean,
 ): Promise<CounterReply> {
-  const isAsk = (one: Increment): boolean =>
-    !needsBudgetScript(one) && (one.gate.kind.looks || isOrdered);
-  const [budgets, asks] = [pick(part, needsBudgetScript), pick(part, isAsk)];
-  const counts = pick(part, (one) => !needsBudgetScript(one) && !isAsk(one));
+  const readsFirst = (one: Increment): boolean =>
+    !needsBudgetScript(one) && (one.limiter.kind.readsFirst || isOrdered);
+  const [budgets, firstRead] = [pick(part, needsBudgetScript), pick(part, readsFirst)];
+  const counts = pick(part, (one) => !needsBudgetScript(one) && !readsFirst(one));
   const calls: readonly (readonly [SubBatch, () => Promise<CounterReply>])[] = [
     [counts, () => applyCounts(connection, counts, sending)],
-    [asks, () => applyAsks(connection, asks, sending, OF_KINDS)],
-    [budgets, () => applyAsks(connection, budgets, sending, OF_BUDGETS)],
+    [firstRead, () => applyOperations(connection, firstRead, sending, OF_KINDS)],
+    [budgets, () => applyOperations(connection, budgets, sending, OF_BUDGETS)],
   ];
   const { stream } = connection.client;
   stream.cork();
@@ -103,17 +103,17 @@ async function applyEach(
   return finish(draft);
 }
 
-/** Whether requests are decided together, or a kind that looks counts under the key of one that does not: aligned kinds share theirs. */
+/** Whether requests are decided together, or a kind that reads first shares a key with one that does not: aligned windows share theirs. */
 function areOrdered({ increments, groupEnds }: CounterBatch): boolean {
   if (groupEnds !== undefined) return true;
   let keys: Set<string> | undefined;
-  for (const { gate, key } of increments)
-    if (gate.kind.looks && !gate.kind.hasOwnForm) (keys ??= new Set()).add(key);
+  for (const { limiter, key } of increments)
+    if (limiter.kind.readsFirst && !limiter.kind.isRecord) (keys ??= new Set()).add(key);
   if (keys === undefined) return false;
-  return increments.some(({ gate, key }) => !gate.kind.looks && keys.has(key));
+  return increments.some(({ limiter, key }) => !limiter.kind.readsFirst && keys.has(key));
 }
 
-/** Applies kinds that do not look, by script where the server takes one. */
+/** Applies kinds that do not read first, by script where the server allows it. */
 async function applyCounts(
   connection: RedisConnection,
   part: CounterBatch,
@@ -154,7 +154,7 @@ async function settlePart(
   }
 }
 
-/** Cuts a batch into parts of at most `size` increments; a request's run stays in one piece. */
+/** Splits a batch into parts of at most `size` increments; a request's run stays in one part. */
 export function splitBatch(batch: CounterBatch, size: number): readonly SubBatch[] {
   const ends = partEnds(batch, size);
   let part = 0;

@@ -1,4 +1,4 @@
-/** What servers say of AUTH in sentences of their own: they tell nothing of a password that is a word in them. */
+/** Servers' own sentences about AUTH: they reveal nothing about a password that is a word in them. */
 const SENTENCES = [
   /^WRONGPASS invalid username-password pair(?: or user is disabled\.?)?$/,
   /^NOAUTH Authentication required\.?$/,
@@ -11,15 +11,15 @@ const SENTENCES = [
   /^(?:OOM command not allowed|LOADING Redis is loading|BUSY Redis is busy|MASTERDOWN Link with MASTER|MISCONF Redis is configured|NOREPLICAS Not enough|READONLY You can't write) ?[\w\s',.'()>-]*$/,
 ];
 
-/** After these words a server that does not know a command repeats its arguments, cut to a length of its own. */
+/** After these words a server repeats the arguments of an unknown command, cut to a length of its own. */
 const ARGUMENTS = /(, with args beginning with:).*$/s;
 
 /** A shorter password may be a part of any word. */
 const TELLING_LENGTH = 8;
 
 /**
- * The answer of a server to AUTH without what it repeats of the password. Its own words stay as they are, also where they hold
- * the letters of the password.
+ * The answer of a server to AUTH, without the parts of the password that it repeats. The server's own words stay, even where they
+ * contain the letters of the password.
  */
 export function withoutPassword(answer: string, password: string): string {
   const words = answer.replace(ARGUMENTS, '$1 ***');

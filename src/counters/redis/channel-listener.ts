@@ -22,11 +22,11 @@ export interface ChannelListenerOptions extends Pick<ServerOptions, 'auth' | 'tl
   readonly name: string;
 }
 
-/** How often the connection is asked whether it is there; one without an answer until the next time is replaced. */
+/** Interval of PING; a connection without an answer until the next one is replaced. */
 const PING_EVERY_MS = 5_000;
 const RECONNECT = { initialMs: 100, maxMs: 5_000 };
 
-/** One connection that listens to channels of a server, opened again whenever it is lost. */
+/** One connection that listens to channels of a server, reopened whenever it is lost. */
 export function createChannelListener(
   { address, onMessage, onListening, onRefused, ...deps }: ChannelListenerDeps,
   options: ChannelListenerOptions,
@@ -64,7 +64,7 @@ export function createChannelListener(
       },
       onAway: () => undefined,
       onEnd: () => kept.current?.destroy('closed by this service'),
-      // Others that talk to the server say that it is away.
+      // Other connections to the server report that it is unreachable.
       onEvent: undefined,
     },
     { timeoutMs, ...RECONNECT },

@@ -8,16 +8,16 @@ export interface Claim {
   readonly ttlSeconds: number;
 }
 
-/** The text that the store holds under the key: this one when there was none. Rejects with a StoreError. */
+/** The text that the store holds under the key: this one if there was none. Rejects with a StoreError. */
 export async function claimText(
-  counters: Pick<RedisCounters, 'ask'>,
+  counters: Pick<RedisCounters, 'send'>,
   { key, text, ttlSeconds }: Claim,
 ): Promise<string> {
   const ttl = String(ttlSeconds);
-  const [made, held] = await counters.ask(key, [
+  const [made, held] = await counters.send(key, [
     ['set', key, text, 'EX', ttl, 'NX'],
     ['get', key],
   ]);
-  if (held === text && made === null) await counters.ask(key, [['expire', key, ttl]]);
+  if (held === text && made === null) await counters.send(key, [['expire', key, ttl]]);
   return typeof held === 'string' ? held : text;
 }

@@ -2,9 +2,9 @@ import { type Redis } from 'ioredis';
 import { StoreError } from '../../core/errors';
 import { type Clock } from '../../core/ports';
 import { toReason } from '../../platform/errors';
-import { type AsksReply } from './asks-call';
+import { type OperationsReply } from './operations-call';
 import { isReplyError } from './reply-error';
-import { askServer, type ServerAnswers } from './ask-server';
+import { probeServer, type ServerAnswers } from './probe-server';
 import { createBatchesInFlight } from './in-flight';
 import { type Scripts } from './lua';
 import { AwayError, isOfCluster } from './wrong-kind';
@@ -21,20 +21,20 @@ export interface ConnectionDeps {
   readonly store: string;
   readonly monotonicMs: () => number;
   readonly onScriptsRefused: (reason: string) => void;
-  /** What the server said when it was asked about keys that no counter has. */
+  /** The server's answers to questions about keys that no counter has. */
   readonly onAnswers: (answers: ServerAnswers) => void;
-  /** A server that was taken for the only one says by this answer that it is not; returns what to say of it. */
+  /** A server that was taken for the only one shows by this answer that it is not; returns the message for it. */
   readonly onMisplaced: (kind: 'cluster' | 'replica', answer: string) => string;
   /** The first batch of a connection was answered. */
   readonly onServed: () => void;
   /** The time of day of this process; undefined: it is not compared with the server's. */
   readonly clock?: Clock | undefined;
-  /** A call of a script of kinds that look has been answered; `sentSeconds`: by `clock`. */
-  readonly onAsked: (
-    reply: Pick<AsksReply, 'atMicros' | 'mended'>,
+  /** A script for kinds that read first was answered; `sentSeconds`: by `clock`. */
+  readonly onAnswered: (
+    reply: Pick<OperationsReply, 'atMicros' | 'mended'>,
     sentSeconds: number | undefined,
   ) => void;
-  /** The server hangs or is not the one that counts: its other connections fail alike. */
+  /** The server hangs or is the wrong one: its other connections fail alike. */
   readonly onServerFault: (reason: string) => void;
 }
 
@@ -43,26 +43,26 @@ export interface ConnectionOptions {
   readonly roundTripMs: number;
   readonly usesScripts: boolean;
   readonly scripts: Scripts;
-  /** It is to the only server of its store. */
-  readonly isAlone: boolean;
+  /** It leads to the only server of its store. */
+  readonly isOnlyServer: boolean;
 }
 
 /** Longest wait for the answer to QUIT. */
 const QUIT_MS = 250;
 
-/** Of each connection; only servers without scripts fill them. */
+/** Per connection; used only for servers without scripts. */
 const RECENT_KEYS = { maxKeys: 100_000, maxBytes: 32 * 1024 * 1024 };
 
 /** Takes a connected client over; see `RedisConnection`. */
 export function createConnection(client: Redis, deps: ConnectionDeps, options: ConnectionOptions) {
-  const { store, monotonicMs, clock, onScriptsRefused, onAsked, onServerFault } = deps;
+  const { store, monotonicMs, clock, onScriptsRefused, onAnswered, onServerFault } = deps;
   let { usesScripts } = options;
   let lostError: StoreError | undefined;
   let lastFault: string | undefined;
   let isRetired = false;
   let hasServed = false;
   let isAskingBehind = false;
-  const { isAlone } = options;
+  const { isOnlyServer: isAlone } = options;
   let resolveRetired: (reason: string) => void = () => undefined;
   const retired = new Promise<string>((resolve) => {
     resolveRetired = resolve;
@@ -124,12 +124,12 @@ export function createConnection(client: Redis, deps: ConnectionDeps, options: C
     onServerFault(reason);
   };
 
-  /** Of several shards behind a proxy one may be away; the connection is left when all are. */
-  const askBehindProxy = async (): Promise<void> => {
+  /** One of several shards behind a proxy may be unreachable; the connection is left when all are. */
+  const probeBehindProxy = async (): Promise<void> => {
     if (isAskingBehind || isRetired) return;
     isAskingBehind = true;
     try {
-      await askServer(client, { isAlone });
+      await probeServer(client, { isOnlyServer: isAlone });
     } catch (error) {
       if (error instanceof AwayError) leave(error.message);
     } finally {
@@ -139,7 +139,7 @@ export function createConnection(client: Redis, deps: ConnectionDeps, options: C
 
   const readAnswer = (answer: string): StoreError => {
     const error = toAnswerError(store, answer);
-    if (isRedisAway(answer)) void askBehindProxy();
+    if (isRedisAway(answer)) void probeBehindProxy();
     else if (isAlone && isOfCluster(answer)) deps.onMisplaced('cluster', answer);
     if (isWrongServer(answer))
       leave(isReplica(answer) ? deps.onMisplaced('replica', answer) : answer);
@@ -158,14 +158,14 @@ export function createConnection(client: Redis, deps: ConnectionDeps, options: C
   if (client.status !== 'ready') end('closed by the server');
 
   return {
-    /** Where it leads, for messages. */
+    /** The server's address, for messages. */
     store,
     client,
     inFlight,
     /** See ConnectionDeps. */
     clock,
-    onAsked,
-    /** How long an answer took when it was opened. */
+    onAnswered,
+    /** Duration of the first round trip. */
     roundTripMs: options.roundTripMs,
     /** Keys whose time to live this connection has set; for the mode without scripts. */
     expiring: createRecentKeys(RECENT_KEYS),
@@ -173,7 +173,7 @@ export function createConnection(client: Redis, deps: ConnectionDeps, options: C
       return usesScripts;
     },
     scripts: options.scripts,
-    /** Takes no more batches. */
+    /** Accepts no more batches. */
     get isRetired() {
       return isRetired;
     },
@@ -192,15 +192,15 @@ export function createConnection(client: Redis, deps: ConnectionDeps, options: C
     allowScripts() {
       usesScripts = true;
     },
-    /** What a failed command means. Retires the connection where the server is not the one that counts. */
+    /** The meaning of a failed command. Retires the connection where the server is the wrong one. */
     toError(error: unknown) {
       if (error instanceof StoreError) return error;
       if (!isReplyError(error)) return lostTo(lastFault ?? 'closed by the server');
       return readAnswer(error.message);
     },
-    /** The same for an error that a script answered as a text. */
+    /** The same for an error that a script returned as a text. */
     toAnswerError: readAnswer,
-    /** Takes no more batches, waits for the answers of those in flight, sends QUIT and ends. */
+    /** Accepts no more batches, waits for pending ones, sends QUIT and ends. */
     retire,
     destroy(reason: string) {
       lostTo(reason);
@@ -209,7 +209,7 @@ export function createConnection(client: Redis, deps: ConnectionDeps, options: C
   };
 }
 
-/** A connection that is ready for use, with what waits for its answers. */
+/** A connection that is ready for use, with its batches in flight. */
 export type RedisConnection = ReturnType<typeof createConnection>;
 
 /** Ends a connection at once, without QUIT; safe to call again. */

@@ -1,18 +1,18 @@
 import { type RedisConnection } from './connection';
 
 /**
- * Batches in flight from which on a connection does not count as free. One connection carries what a
- * server can do; more of them only help when its answers take long.
+ * From this number of batches in flight on, a connection does not count as free. One connection can load a server fully; more of
+ * them only help when its answers take long.
  */
 export const MAX_BATCHES_IN_FLIGHT = 32;
 
-/** Increments that may wait for the answers of one connection. */
+/** Increments in flight on one connection. */
 export const MAX_INCREMENTS_IN_FLIGHT = 65_536;
 
-/** Bytes that may wait for the socket of a server that does not read. */
+/** Unsent bytes, of a server that does not read. */
 const MAX_UNSENT_BYTES = 16 * 1024 * 1024;
 
-/** The open connections to one server: those that take batches, the main one first, and those that are closing. */
+/** The open connections to one server: those that accept batches, the main one first, and those that are closing. */
 export function createConnections() {
   const open = new Set<RedisConnection>();
   const usable: RedisConnection[] = [];
@@ -21,16 +21,16 @@ export function createConnections() {
     if (place >= 0) usable.splice(place, 1);
   };
   return {
-    /** Connections that take batches. */
+    /** Connections that accept batches. */
     usable,
-    /** One that is free for a batch of so many increments. */
+    /** A connection with room for a batch of this size. */
     free(weight: number) {
       for (const connection of usable) if (isFree(connection, weight)) return connection;
       return undefined;
     },
     /**
-     * When none is free, the one with the fewest batches. None whose answers take longer than the way: its server is slow or
-     * hangs, and of what is sent to it then it would not be known whether it is counted.
+     * When none is free, the one with the fewest batches; none that answers later than its round trip time: its server is slow or
+     * hangs, and whether it counts what is sent then would be unknown.
      */
     leastBusy(weight: number, nowMs: number) {
       let least: RedisConnection | undefined;
@@ -41,7 +41,7 @@ export function createConnections() {
       }
       return least;
     },
-    /** Batches that wait for their answers. */
+    /** Number of batches in flight. */
     countInFlight() {
       return usable.reduce((sum, { inFlight }) => sum + inFlight.size, 0);
     },
@@ -50,7 +50,7 @@ export function createConnections() {
       open.add(connection);
       void connection.closed.then(() => open.delete(connection));
     },
-    /** Lets it take batches until it is retired; then `onGone` is called. */
+    /** Lets it accept batches until it is retired; then `onGone` is called. */
     use(connection: RedisConnection, place: 'first' | 'last', onGone: () => void) {
       if (place === 'first') usable.unshift(connection);
       else usable.push(connection);
@@ -76,7 +76,7 @@ export function createConnections() {
   };
 }
 
-/** An idle connection takes one batch, however large. */
+/** An idle connection accepts a batch of any size. */
 function isFree(connection: RedisConnection, weight: number): boolean {
   const { inFlight, isRetired } = connection;
   if (isRetired) return false;
@@ -92,7 +92,7 @@ function hasRoom({ client, inFlight, isRetired }: RedisConnection, weight: numbe
   );
 }
 
-/** An answer takes more than twice as long as the first one that came. */
+/** An answer takes more than twice as long as the first round trip. */
 function isLate({ inFlight, roundTripMs }: RedisConnection, nowMs: number): boolean {
   return nowMs - (inFlight.oldestSinceMs ?? nowMs) > roundTripMs * 2;
 }

@@ -1,10 +1,10 @@
 import { settled, StoreError } from '../../core/errors';
-import { isBudgetGate, type BudgetGate } from '../../core/budgets/budget';
+import { isBudgetLimiter, type BudgetLimiter } from '../../core/budgets/budget';
 import { partAt } from '../../core/budgets/record';
 import { standingOf } from '../../core/budgets/standing';
 import { usedOfNearest, withUsed } from '../../core/budgets/used';
-import { hasOwnForm, lifetimeMs, unused, usedHits } from '../../core/kinds/gate';
-import type { BudgetState, CounterState, Gate, State } from '../../core/kinds/kind';
+import { isRecord, lifetimeMs, unused, usedHits } from '../../core/kinds/limiter';
+import type { BudgetState, CounterState, Limiter, State } from '../../core/kinds/kind';
 import { tickAt } from '../../core/kinds/ticks';
 import { type CounterReading, type CounterWriter, type Increment } from '../../core/ports';
 import { hasReservations } from '../../core/rules/reservation-nodes';
@@ -21,51 +21,52 @@ import {
 import { leaseMsOf, readOpen, type OpenReading } from './open-reservations';
 import { type RedisCounters } from './options';
 
-type Asking = Pick<RedisCounters, 'ask'>;
+type CommandSender = Pick<RedisCounters, 'send'>;
 
-/** A name with a space, the part of it, milliseconds to live, and the end of that since 1970. */
+/** A name with a space, its part, milliseconds to live, and the expiry since 1970. */
 type Part = readonly [head: string, part: string, lifeMs: number, endMs: number];
 
-/** Deletes and sets counters, a command or two for each. */
-export function createRedisWriter(counters: Asking): CounterWriter {
-  const removeOne = async ({ key, gate }: Increment, withOpen: boolean): Promise<void> => {
-    if (!hasReservations(gate)) await counters.ask(key, [['del', key]]);
-    else if (!withOpen) await counters.ask(key, [['eval', RESET_RECORD, '1', key]]);
-    // What is open may be a hundred thousand fields, which another thread of the server frees.
-    else await counters.ask(key, [['unlink', key]]).catch(() => counters.ask(key, [['del', key]]));
+/** Deletes and sets counters, with a command or two for each. */
+export function createRedisWriter(counters: CommandSender): CounterWriter {
+  const removeOne = async ({ key, limiter }: Increment, withOpen: boolean): Promise<void> => {
+    if (!hasReservations(limiter)) await counters.send(key, [['del', key]]);
+    else if (!withOpen) await counters.send(key, [['eval', RESET_RECORD, '1', key]]);
+    // There may be a hundred thousand open reservations, whose fields another thread of the server frees.
+    else
+      await counters.send(key, [['unlink', key]]).catch(() => counters.send(key, [['del', key]]));
   };
   const setOne = async (increment: Increment, used: number): Promise<void> => {
     const { key, rule } = increment;
-    const { gate } = rule;
-    if (isBudgetGate(gate)) {
-      const { value, lifeMs, endMs } = await writtenNow(counters, key, gate, used);
-      await put(key, gate, ['', value, lifeMs, endMs]);
+    const { limiter } = rule;
+    if (isBudgetLimiter(limiter)) {
+      const { value, lifeMs, endMs } = await writtenNow(counters, key, limiter, used);
+      await put(key, limiter, ['', value, lifeMs, endMs]);
       return;
     }
-    const { value, lifeMs } = hasOwnForm(gate)
-      ? await writtenNow(counters, key, gate, used)
+    const { value, lifeMs } = isRecord(limiter)
+      ? await writtenNow(counters, key, limiter, used)
       : { value: String(used), lifeMs: await lifeOf(counters, increment) };
-    const isLog = gate.kind.lua?.isLog === true;
-    await counters.ask(key, [
+    const isLog = limiter.kind.lua?.isLog === true;
+    await counters.send(key, [
       isLog
         ? ['eval', SET_LOG, '1', key, value, String(lifeMs)]
         : ['psetex', key, String(lifeMs), value],
     ]);
   };
-  const setPart = async (key: string, gate: BudgetGate, at: number, used: number) => {
+  const setPart = async (key: string, limiter: BudgetLimiter, at: number, used: number) => {
     const nowSeconds = await clockOf(counters, key);
-    const nothing = unused(gate, tickAt(nowSeconds, gate.tickMicros));
-    const state = withUsed(gate.budget, nothing, at, used);
-    const head = `${gate.budget.entries[at]?.id ?? ''} `;
-    const lifeMs = lifetimeMs(gate, state);
-    const part = partAt(gate.budget, state, at);
-    await put(key, gate, [head, part, lifeMs, endOf(nowSeconds, lifeMs)]);
+    const nothing = unused(limiter, tickAt(nowSeconds, limiter.tickMicros));
+    const state = withUsed(limiter.budget, nothing, at, used);
+    const head = `${limiter.budget.entries[at]?.id ?? ''} `;
+    const lifeMs = lifetimeMs(limiter, state);
+    const part = partAt(limiter.budget, state, at);
+    await put(key, limiter, [head, part, lifeMs, endOf(nowSeconds, lifeMs)]);
   };
-  const put = async (key: string, gate: Gate, [head, part, lifeMs, endMs]: Part) => {
-    const args = hasReservations(gate)
+  const put = async (key: string, limiter: Limiter, [head, part, lifeMs, endMs]: Part) => {
+    const args = hasReservations(limiter)
       ? [PUT_PART, '1', key, head, part, String(endMs), String(lifeMs)]
       : [PUT_RECORD_PART, '1', key, head, part, String(lifeMs)];
-    await counters.ask(key, [['eval', ...args]]);
+    await counters.send(key, [['eval', ...args]]);
   };
   return {
     remove: (all, { withOpen } = { withOpen: false }) =>
@@ -73,64 +74,64 @@ export function createRedisWriter(counters: Asking): CounterWriter {
     set: (all, used, _, limit) =>
       settleEach(all, (one) => {
         const at = placeOf(one.rule, limit);
-        return at === undefined || !isBudgetGate(one.gate)
+        return at === undefined || !isBudgetLimiter(one.limiter)
           ? setOne(one, used)
-          : setPart(one.key, one.gate, at, used);
+          : setPart(one.key, one.limiter, at, used);
       }),
   };
 }
 
-/** A counter as it stands that has a form of its own. */
-export async function readOwnForm(
-  counters: Asking,
+/** The current reading of a record. */
+export async function readRecordOf(
+  counters: CommandSender,
   key: string,
-  gate: Gate<CounterState>,
+  limiter: Limiter<CounterState>,
 ): Promise<Omit<CounterReading, 'store'>> {
-  const read = hasReservations(gate)
-    ? await readOpen(counters, key, leaseMsOf(gate), 1)
-    : await readerOf(gate)(counters, key);
+  const read = hasReservations(limiter)
+    ? await readOpen(counters, key, leaseMsOf(limiter), 1)
+    : await readerOf(limiter)(counters, key);
   const { record, lifeMs, nowSeconds, open = [] } = read;
-  const state = stateOf(gate, read);
+  const state = stateOf(limiter, read);
   if (state === undefined)
-    throw toKeyError(`the value of this key was not written by ${gate.kind.words.name}`);
+    throw toKeyError(`the value of this key was not written by ${limiter.kind.words.name}`);
   const expiresInSeconds =
     record === undefined ? undefined : Math.max(0, Math.ceil(lifeMs / 1_000));
-  const count = isBudgetGate(gate)
-    ? usedOfNearest(gate.budget, state as BudgetState)
-    : usedHits(gate, state as CounterState);
+  const count = isBudgetLimiter(limiter)
+    ? usedOfNearest(limiter.budget, state as BudgetState)
+    : usedHits(limiter, state as CounterState);
   const [first] = open;
   const firstEndMs = first && Math.floor(nowSeconds * 1_000) + first.endsInMs;
   return { count, state, expiresInSeconds, firstEndMs };
 }
 
-/** Undefined: it was not written by the kind. */
-function stateOf(gate: Gate<CounterState>, read: Read): State | undefined {
+/** Undefined: another kind wrote it. */
+function stateOf(limiter: Limiter<CounterState>, read: Read): State | undefined {
   const { record, nowSeconds, sums, lapses = [] } = read;
-  if (isBudgetGate(gate)) {
+  if (isBudgetLimiter(limiter)) {
     const moment = { micros: Math.round(nowSeconds * 1_000_000), nowSeconds };
-    return standingOf(gate.budget, { record, lapses, ...sums }, moment);
+    return standingOf(limiter.budget, { record, lapses, ...sums }, moment);
   }
-  const tick = tickAt(nowSeconds, gate.tickMicros);
-  return record === undefined ? unused(gate, tick) : gate.kind.decode(gate, record, tick);
+  const tick = tickAt(nowSeconds, limiter.tickMicros);
+  return record === undefined ? unused(limiter, tick) : limiter.kind.decode(limiter, record, tick);
 }
 
-/** How a counter in a form of its own is read that takes no reservations. */
-function readerOf(gate: Gate): (counters: Asking, key: string) => Promise<Read> {
-  if (isBudgetGate(gate)) return readRecord;
-  return gate.kind.lua?.isLog === true ? readLog : readText;
+/** How a record without reservations is read. */
+function readerOf(limiter: Limiter): (counters: CommandSender, key: string) => Promise<Read> {
+  if (isBudgetLimiter(limiter)) return readRecord;
+  return limiter.kind.lua?.isLog === true ? readLog : readText;
 }
 
-async function readLog(counters: Asking, key: string): Promise<Read> {
-  const [answer] = await counters.ask(key, [['eval', READ_LOG, '1', key]]);
+async function readLog(counters: CommandSender, key: string): Promise<Read> {
+  const [answer] = await counters.send(key, [['eval', READ_LOG, '1', key]]);
   return toRead(Array.isArray(answer) ? answer : []);
 }
 
-async function readText(counters: Asking, key: string): Promise<Read> {
-  return toRead(await counters.ask(key, [['get', key], ['pttl', key], ['time']]));
+async function readText(counters: CommandSender, key: string): Promise<Read> {
+  return toRead(await counters.send(key, [['get', key], ['pttl', key], ['time']]));
 }
 
-async function readRecord(counters: Asking, key: string): Promise<Read> {
-  const [answer] = await counters.ask(key, [['eval', READ_RECORD, '1', key]]);
+async function readRecord(counters: CommandSender, key: string): Promise<Read> {
+  const [answer] = await counters.send(key, [['eval', READ_RECORD, '1', key]]);
   return toRead(Array.isArray(answer) ? answer : []);
 }
 
@@ -141,32 +142,36 @@ function toRead([value, lifeMs, time]: readonly unknown[]): Read {
 
 type Read = Pick<OpenReading, 'record' | 'lifeMs' | 'nowSeconds'> & Partial<OpenReading>;
 
-async function writtenNow(counters: Asking, key: string, gate: Gate, used: number) {
+async function writtenNow(counters: CommandSender, key: string, limiter: Limiter, used: number) {
   const nowSeconds = await clockOf(counters, key);
-  const tick = tickAt(nowSeconds, gate.tickMicros);
-  const state = gate.kind.ofHits(gate, used, tick);
-  const lifeMs = lifetimeMs(gate, state);
-  return { value: gate.kind.encode(gate, state, tick), lifeMs, endMs: endOf(nowSeconds, lifeMs) };
+  const tick = tickAt(nowSeconds, limiter.tickMicros);
+  const state = limiter.kind.ofHits(limiter, used, tick);
+  const lifeMs = lifetimeMs(limiter, state);
+  return {
+    value: limiter.kind.encode(limiter, state, tick),
+    lifeMs,
+    endMs: endOf(nowSeconds, lifeMs),
+  };
 }
 
 function endOf(nowSeconds: number, lifeMs: number): number {
   return Math.floor(nowSeconds * 1_000) + lifeMs;
 }
 
-async function clockOf(counters: Asking, key: string): Promise<number> {
-  const [time] = await counters.ask(key, [['time']]);
+async function clockOf(counters: CommandSender, key: string): Promise<number> {
+  const [time] = await counters.send(key, [['time']]);
   return toSeconds(time);
 }
 
-/** What TIME answers: seconds and microseconds. */
+/** The answer of TIME: seconds and microseconds. */
 function toSeconds(time: unknown): number {
   const [seconds, micros] = Array.isArray(time) ? time.map(Number) : [];
   return (seconds ?? NaN) + (micros ?? NaN) / 1_000_000;
 }
 
-/** Milliseconds for which a counter still lives; one that does not exist gets those of a new one. */
-async function lifeOf(counters: Asking, { key, ttlSeconds }: Increment): Promise<number> {
-  const [lifeMs] = await counters.ask(key, [['pttl', key]]);
+/** Milliseconds for which a counter still lives; a missing one gets those of a new one. */
+async function lifeOf(counters: CommandSender, { key, ttlSeconds }: Increment): Promise<number> {
+  const [lifeMs] = await counters.send(key, [['pttl', key]]);
   return Number(lifeMs) > 0 ? Number(lifeMs) : ttlSeconds * 1_000;
 }
 

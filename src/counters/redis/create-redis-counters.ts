@@ -4,7 +4,7 @@ import { type Statistics } from '../../core/ports';
 import { refuseIfNothing } from '../../core/batches/reply-draft';
 import { createClusterStore } from './cluster/create-cluster-store';
 import { createForgetChannel, type ForgetChannel } from './forget-channel';
-import { lookAt } from './look';
+import { peekAt } from './look';
 import { createNode } from './node';
 import {
   toAddressText,
@@ -16,14 +16,13 @@ import {
 import { type PoolDeps, type StoreStatistics } from './pool';
 import { createSentinelStore } from './sentinel/create-sentinel-store';
 
-export { createRedisWriter, readOwnForm } from './counter-writer';
+export { createRedisWriter, readRecordOf as readOwnForm } from './counter-writer';
 export { listOpen } from './open-reservations';
 
 /**
- * Counters in Redis: one server, the master that sentinels name, or a cluster. Every batch is sent at
- * most once; what was sent and not answered is an error (`store_timeout`, or `store_unavailable` when the
- * connection broke), may be counted or not, and counts as `store_unknown_outcome`. Without a connection
- * `add` fails at once.
+ * Counters in Redis: one server, the master that sentinels name, or a cluster. Every batch is sent at most once; one that was sent
+ * and not answered is an error (`store_timeout`, or `store_unavailable` when the connection broke), may have been counted or not,
+ * and counts as `store_unknown_outcome`. Without a connection `add` fails at once.
  */
 export function createRedisCounters(
   deps: RedisCountersDeps,
@@ -83,8 +82,8 @@ function createSingleStore(deps: PoolDeps, options: NodeOptions): RedisCounters 
     add: async (batch) => refuseIfNothing(await node.add(batch)),
     read: async (keys) => (await node.read(keys)).counts,
     readFields: node.readFields,
-    look: (keys) => lookAt(node, keys),
-    ask: (_key, commands) => node.ask(commands),
+    peek: (keys) => peekAt(node, keys),
+    send: (_key, commands) => node.send(commands),
     lacksScripts: () => node.lacksScripts,
     anyServer: () => options.address,
     async close() {
@@ -101,7 +100,7 @@ function createStoreStatistics(
   prefix: string,
 ): { readonly storeStatistics: StoreStatistics; readonly removeGauges: () => void } {
   let active = 0;
-  // Seen from the start, its first step is seen too.
+  // Registered from the start, so that its first increment is seen too.
   statistics?.count(`${prefix}.counters_mended`, 0);
   /** Seconds, by server. */
   const differences = new Map<string, number>();

@@ -13,7 +13,7 @@ export interface ForgetChannelDeps extends Pick<
   RedisCountersDeps,
   'monotonicMs' | 'random' | 'onEvent'
 > {
-  readonly store: Pick<RedisCounters, 'ask' | 'anyServer'>;
+  readonly store: Pick<RedisCounters, 'send' | 'anyServer'>;
   readonly onForget: OnForget;
 }
 
@@ -26,12 +26,12 @@ export interface ForgetChannelOptions extends Pick<ServerOptions, 'auth' | 'tls'
 /** No counter has this key. */
 const LEASES_END = '';
 
-/** Keys of one message; more are not looked for one by one: all counters are forgotten. */
+/** Keys per message; for more than that all counters are dropped. */
 const MAX_KEYS = 10_000;
 
 /**
- * Tells the instances that share a store which counters their local caches must forget; a message comes at most once. It is a list
- * of their keys; an empty text before them says that their leases are over too, and says nothing to versions without leases.
+ * Publishes to the instances that share a store which counters their local caches must drop; a message arrives at most once. It is
+ * a list of their keys; an empty string before them means that their leases end too, and means nothing to versions without leases.
  */
 export function createForgetChannel(
   { store, onForget, onEvent, ...deps }: ForgetChannelDeps,
@@ -60,13 +60,13 @@ export function createForgetChannel(
     { ...options, channels: [channel] },
   );
   return {
-    /** Keeps one connection that listens while it is subscribed to; subscribe once. Completes after `close`. */
+    /** Keeps one listening connection while it is subscribed to; subscribe once. Completes after `close`. */
     run$: listener.run$,
-    /** Never fails: where a message does not arrive, what is cached lasts until the window of the counter ends. */
+    /** Never fails: where a message does not arrive, cached counters stay until their window ends. */
     tell: (keys: readonly string[], endsLeases = false) => {
       const kept = keys.map(toKeptKey);
       const message = JSON.stringify(endsLeases ? [LEASES_END, ...kept] : kept);
-      store.ask(channel, [['publish', channel, message]]).catch(warnOnce);
+      store.send(channel, [['publish', channel, message]]).catch(warnOnce);
     },
     close: listener.close,
   };
@@ -74,7 +74,7 @@ export function createForgetChannel(
 
 export type ForgetChannel = ReturnType<typeof createForgetChannel>;
 
-/** Anybody may write to a channel: anything but a list of texts is ignored. */
+/** Anybody may write to a channel: anything but a list of strings is ignored. */
 function readTexts(message: string): readonly string[] | undefined {
   try {
     const texts: unknown = JSON.parse(message);

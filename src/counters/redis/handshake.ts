@@ -5,13 +5,13 @@ import { type Script } from './lua';
 import { withoutPassword } from './auth-words';
 import { isReplyError } from './reply-error';
 import { isLackOfScripts, isWrongServer } from './store-errors';
-import { askServer, type AskServerOptions, type ServerAnswers } from './ask-server';
+import { probeServer, type ProbeOptions, type ServerAnswers } from './probe-server';
 
-/** What a server lets a connection do, and how far it is. */
+/** A server's answers to the handshake, and its distance. */
 export interface Capabilities extends ServerAnswers {
-  /** From the first that was sent to its answer. */
+  /** Duration from the first command to its answer. */
   readonly roundTripMs: number;
-  /** Why no scripts are used although they were wanted; undefined when there is no such reason. */
+  /** Why scripts are not used although the settings ask for them; undefined when there is no such reason. */
   readonly scriptsRefused: string | undefined;
 }
 
@@ -20,27 +20,27 @@ export interface HandshakeDeps {
   readonly monotonicMs: () => number;
 }
 
-export interface HandshakeOptions extends AskServerOptions {
+export interface HandshakeOptions extends ProbeOptions {
   readonly auth: Credentials | undefined;
   readonly database: number;
   /** The script to load; undefined: no scripts. */
   readonly script: Script | undefined;
-  /** What EVAL is asked besides; whoever refuses it fails the handshake. */
+  /** Arguments of an additional EVAL; a server that refuses it fails the handshake. */
   readonly question?: readonly string[] | undefined;
   readonly mustBeMaster: boolean;
 }
 
-/** The connection ended when it was asked for a script: twemproxy does so at commands that it does not know. */
+/** The connection ended after a script command: twemproxy does so on commands that it does not know. */
 export class ClosedOnScript extends Error {
   override readonly name = 'ClosedOnScript';
 }
 
 /**
- * Makes a new connection ready for use, in two round trips: a server may be far away. By the first it authenticates and sees that
- * something serves (PING is refused while a server loads, waits for its master or wants a password); by the second it selects the
- * database, asks what only a Redis answers, since a proxy answers PING by itself, and loads the script, at which some proxies
- * close. Loading by an EVAL without keys tells other proxies too: those that pass a script on to the shard of its first key, which
- * would count in the wrong place, refuse one that has none.
+ * Makes a new connection ready for use, in two round trips, because a server may be far away. The first authenticates and shows
+ * that something serves (PING is refused while a server loads, waits for its master or requires a password); the second selects the
+ * database, sends a command that only Redis answers, since a proxy answers PING by itself, and loads the script, on which some
+ * proxies close. Loading by an EVAL without keys detects other proxies too: those that route a script to the shard of its first
+ * key, which would count in the wrong place, refuse one without keys.
  */
 export async function shakeHands(
   { client, monotonicMs }: HandshakeDeps,
@@ -58,7 +58,7 @@ export async function shakeHands(
   const [, scriptsRefused, answers] = await allOf([
     database !== 0 && selectDatabase(client, database),
     script && loadScript(client, script),
-    askServer(client, options),
+    probeServer(client, options),
     question && client.call('EVAL', ...question),
   ]);
   return { ...answers, roundTripMs, scriptsRefused };
@@ -73,8 +73,8 @@ function nameProtocol(error: unknown): never {
 }
 
 /**
- * Envoy's redis_proxy passes SELECT on to a connection that all its callers share: they would change to the database too, and all
- * would be back in database 0 when that connection is lost. It says who it is.
+ * Envoy's redis_proxy forwards SELECT to a connection that all its callers share: they would change to the database too, and all
+ * would be back in database 0 when that connection is lost. It identifies itself.
  */
 async function refuseSharedConnection(client: Redis, database: number): Promise<void> {
   const answer = await client.call('HELLO').catch((error: unknown) => {
@@ -95,10 +95,10 @@ async function allOf<const T extends readonly unknown[]>(
   return Promise.all(answers);
 }
 
-/** So many keys hardly lie in one slot or on one shard, whatever decides that. */
+/** These are unlikely to share one slot or one shard, whatever the placement. */
 const KEYS_ASKED = Array.from({ length: 16 }, (_, at) => `weir:keys-asked:${String(at)}`);
 
-/** The arguments of an EVAL that uses keys of several slots in the way of our scripts, and writes nothing. */
+/** The arguments of an EVAL that uses keys of several slots as our scripts do, and writes nothing. */
 export function toKeysQuestion(isDeclaringKeys: boolean): readonly string[] {
   if (isDeclaringKeys) return ['return 0', String(KEYS_ASKED.length), ...KEYS_ASKED];
   const undeclared = "for _, key in ipairs(ARGV) do redis.call('GET', key) end return 0";
@@ -138,7 +138,7 @@ async function ping(client: Redis): Promise<void> {
   }
 }
 
-/** A server that does not say its role counts as a master: its READONLY would tell. */
+/** A server that does not report its role counts as a master: its READONLY would show otherwise. */
 async function checkRole(client: Redis): Promise<void> {
   const answer = await client.call('ROLE').catch((error: unknown) => {
     if (!isReplyError(error)) throw error;
@@ -155,11 +155,11 @@ async function loadScript(client: Redis, { source, sha }: Script): Promise<strin
   ]);
   if (loading !== undefined && !isLackOfScripts(loading.message)) throw loading;
   if (loading !== undefined) return toReason(loading);
-  // An access list may allow one of the two; what else it answers here says nothing of what comes.
+  // An access list may allow one of the two; other answers here say nothing about later calls.
   return calling && isLackOfScripts(calling.message) ? toReason(calling) : undefined;
 }
 
-/** The error that a command which asks for scripts is answered; rejects when the connection ends instead. */
+/** The error that answers a script command; rejects when the connection ends instead. */
 async function refusalOf(answer: Promise<unknown>): Promise<Error | undefined> {
   try {
     await answer;

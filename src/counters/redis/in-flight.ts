@@ -7,11 +7,11 @@ export interface BatchInFlight {
 }
 
 export interface InFlightDeps extends Omit<ReplyDeadlineDeps, 'oldestSinceMs'> {
-  /** A batch has ended; so many are left. */
+  /** A batch has ended; `left`: how many remain. */
   readonly onEnd: (left: number) => void;
 }
 
-/** The batches that wait for answers of one connection. */
+/** The batches in flight on one connection. */
 export function createBatchesInFlight(deps: InFlightDeps, timeoutMs: number) {
   const { monotonicMs, onTimeout, onEnd } = deps;
   const open = new Set<BatchInFlight>();
@@ -27,11 +27,11 @@ export function createBatchesInFlight(deps: InFlightDeps, timeoutMs: number) {
     get size() {
       return open.size;
     },
-    /** How many increments wait. */
+    /** The number of increments in flight. */
     get weight() {
       return weight;
     },
-    /** When the oldest of them began; undefined: none waits. */
+    /** When the oldest of them was sent; undefined: none is in flight. */
     get oldestSinceMs() {
       return oldestSinceMs();
     },
@@ -47,7 +47,7 @@ export function createBatchesInFlight(deps: InFlightDeps, timeoutMs: number) {
       weight -= batch.weight;
       onEnd(open.size);
     },
-    /** Nothing times out any more. */
+    /** No time-outs follow. */
     stop() {
       deadline.stop();
     },

@@ -4,7 +4,7 @@ import { unread } from '../unread';
 import { type RedisNode } from './node';
 import { type ReadCounts } from './pipeline';
 
-export async function lookAt(
+export async function peekAt(
   node: RedisNode,
   keys: readonly string[],
 ): Promise<ReadonlyMap<string, CounterReading>> {

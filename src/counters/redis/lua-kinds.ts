@@ -1,36 +1,36 @@
 import type { ScriptedKind } from '../../core/kinds/kind';
-import type { OwnLua } from '../../core/kinds/kind.lua';
+import type { RecordLua } from '../../core/kinds/kind.lua';
 import { KINDS } from '../../core/kinds/kinds';
 import { ADD, DECLARED, IN_ARGUMENTS, script, type KeyPlaces, type Script } from './lua';
 import { LOG_LUA } from '../../core/kinds/sliding-log.lua';
 import { SPARE_SECONDS } from '../../core/kinds/ticks';
 import { NO_INTEGER } from './store-errors';
 
-/** What scripts of kinds begin with. Numbers are written with a format, because newer servers turn large ones into exponents. */
+/** The head of scripts for kinds. Numbers are written with a format, because newer servers turn large ones into exponents. */
 export const COMMON = `
-local MOST = 9007199254740991
+local MAX_EXACT = 9007199254740991
 local NO_INTEGER = '${NO_INTEGER}'
 local find, format, floor, ceil, max, min = string.find, string.format, math.floor, math.ceil, math.max, math.min
 -- Three times as fast as %.0f; exact where the server's C prints integers of 64 bits.
-local WHOLE = format('%d', MOST) == '9007199254740991' and '%d' or '%.0f'
+local WHOLE = format('%d', MAX_EXACT) == '9007199254740991' and '%d' or '%.0f'
 local noClock
--- Counters that a clock had written that was wrong, and that were mended.
+-- Counters of a wrong clock that were mended.
 local mended = 0
 ${LOG_LUA}
--- What a limit makes of its figures: ticks of now, and those that a clock may have written that is right.
+-- A limit's figures at the current time: the tick of now, and those that a correct clock may have written.
 local function setClock(limit, micros)
   limit.now = floor(micros / limit.micros)
   local most = limit.period + ${String(SPARE_SECONDS * 1_000_000)} / limit.micros
   limit.astray, limit.latest = -most, limit.now + most
 end
 local function failOne(after, size, text)
-  -- What stood there goes: a reader would take it for the numbers of the next key.
+  -- Old entries are removed: a reader would take them for the numbers of the next key.
   after[size + 1], after[size + 2], after[size + 3] = text, nil, nil
   return size + 1
 end
 `;
 
-/** Sets the state by the text \`value\`, which may be missing; \`fail\` is how the function ends on one that is not ours. */
+/** Sets the state from the text \`value\`, which may be missing; \`fail\` is how the function ends on one that is not ours. */
 function stand({ lua }: ScriptedKind, fail: string): string {
   return `
   local used, previous, elapsed, isSame, isAstray = 0, 0, 0, false, false
@@ -38,23 +38,23 @@ function stand({ lua }: ScriptedKind, fail: string): string {
   else ${lua.absent} end`;
 }
 
-/** The names of the figures that a script answers of a state. */
+/** The names of the figures of a state in an answer. */
 function figuresOf({ lua: { has } }: ScriptedKind): readonly string[] {
   return ['used', ...(has.previous ? ['previous'] : []), ...(has.elapsed ? ['elapsed'] : [])];
 }
 
-function millis({ life }: OwnLua): string {
+function millis({ life }: RecordLua): string {
   return `ceil((${life}) * order.micros / 1000) + 1000
   if ms > 315576000001000 then ms = 315576000001000 end`;
 }
 
 /** The functions of a kind, in a table under its letter. */
 function functionsOf(kind: ScriptedKind): string {
-  const { letter, looks, lua } = kind;
-  const { own } = lua;
+  const { letter, readsFirst, lua } = kind;
+  const { record } = lua;
   return `
 KINDS.${letter} = {
-  looks = ${String(looks)}, isCount = ${String(own === undefined)},
+  readsFirst = ${String(readsFirst)}, isCount = ${String(record === undefined)},
   unit = function(order) return ${lua.unit} end,
   stand = function(value, order) ${stand(kind, 'return nil, NO_INTEGER')}
   return used, previous, elapsed, isAstray
@@ -63,12 +63,12 @@ KINDS.${letter} = {
   put = function(after, size, used, previous, elapsed)
   ${put(kind)}
   end,
-  ${own === undefined ? '' : ownFunctionsOf(kind, own)}
+  ${record === undefined ? '' : recordFunctionsOf(kind, record)}
 }
 `;
 }
 
-/** Puts the figures of a state into the answer. */
+/** Writes the figures of a state into the answer. */
 function put(kind: ScriptedKind): string {
   if (kind.lua.isLog === true) return 'return putLog(after, size, previous)';
   const figures = figuresOf(kind);
@@ -76,31 +76,31 @@ function put(kind: ScriptedKind): string {
   return `${lines.join('\n  ')}\n  return size + ${String(figures.length)}`;
 }
 
-function ownFunctionsOf(kind: ScriptedKind, own: OwnLua): string {
+function recordFunctionsOf(kind: ScriptedKind, record: RecordLua): string {
   const { isLog = false } = kind.lua;
   const take = `take = function(order, live, hits) return takeIntoLog(live, hits, order.now) end,`;
   return `
-  most = ${own.most},
+  most = ${record.most},
   ${isLog ? take : ''}
-  ready = function(order) return ${own.ready ?? 'nil'} end,
+  ready = function(order) return ${record.ready ?? 'nil'} end,
   write = function(key, order, used, previous, elapsed)
-  local text = ${own.encode}
-  local ms = ${millis(own)}
+  local text = ${record.encode}
+  local ms = ${millis(record)}
   return pcall('PSETEX', key, format(WHOLE, ms), text).err
   end,
-  ${isLog ? '' : `one = ${oneAsk(kind, own)}`}`;
+  ${isLog ? '' : `one = ${oneCharge(kind, record)}`}`;
 }
 
 /**
- * One ask, nearly all there are, without the calls and tables of the general way: it answers into the list after place
- * `size` and says how long that is then.
+ * A single charge, the common case, without the calls and tables of the general way: it answers into the list after index `size`
+ * and returns its new length.
  */
-function oneAsk(kind: ScriptedKind, own: OwnLua): string {
+function oneCharge(kind: ScriptedKind, record: RecordLua): string {
   const { lua } = kind;
   const figures = figuresOf(kind);
   const end = `size + ${String(figures.length)}`;
   const names = figures.map((name, at) => `after[size + ${String(at + 1)}] = ${name}`);
-  const inPlace = `if ${own.inPlace ?? ''} then
+  const inPlace = `if ${record.inPlace ?? ''} then
     local done = pcall('SETRANGE', key, '0', text)
     if type(done) == 'number' then return ${end} end
     return failOne(after, size, done.err)
@@ -113,16 +113,16 @@ function oneAsk(kind: ScriptedKind, own: OwnLua): string {
   if ${lua.free} >= order.cost then used = used + order.step
   elseif not isAstray then return ${end} end
   if isAstray then mended = mended + 1 end
-  local text = ${own.encode}
-  ${own.inPlace === undefined ? '' : inPlace}
-  local ms = ${millis(own)}
+  local text = ${record.encode}
+  ${record.inPlace === undefined ? '' : inPlace}
+  local ms = ${millis(record)}
   local done = pcall('PSETEX', key, format(WHOLE, ms), text)
   if not done.err then return ${end} end
   return failOne(after, size, done.err)
   end,`;
 }
 
-/** Charges the asks of one key. Answers the text of an error, if any. */
+/** Charges one key. Returns the text of an error, if any. */
 const CHARGE = `
 local function stand(key, order)
   if noClock and not order.kind.isCount then return nil, noClock end
@@ -157,12 +157,12 @@ local function charge(key, order, ttl, used, previous, elapsed, isAstray)
 end
 `;
 
-/** The functions of all kinds of the table; they need what `COMMON` has. */
+/** The functions of all kinds of the table; they need those of `COMMON`. */
 export const KIND_TABLE = `
 local KINDS = {}
 ${KINDS.map(functionsOf).join('')}${CHARGE}`;
 
-/** Sets `micros`, the time of the call, which stands three places before the arguments at `at` end; or `noClock`. */
+/** Sets `micros`, the time of the call, three places before the arguments at `at`; or `noClock`. */
 export const CLOCK = `local micros = tonumber(ARGV[at - 2])
 if not micros then
   if redis.replicate_commands then redis.replicate_commands() end
@@ -176,11 +176,11 @@ end`;
 
 /**
  * Arguments: the time in microseconds (empty: the server's clock), the number of orders, the eight fields of each (see
- * `readOrder`), then for each key the number of its order and, for those that count with INCRBY, their time to live; last
- * the end (inclusive) of every run, if requests are decided together.
+ * `readOrder`), then for each key the number of its order and, for those that count with INCRBY, their time to live; last the end
+ * (inclusive) of every run, if requests are decided together.
  *
- * Answers two lists: for each key the figures of its counter before its asks (see `KindLua.has`) or, of a kind that does
- * not look, the count after them, or the text of an error; and the places (from 1) of what was held back; then the time of the
+ * Answers two lists: for each key the figures of its counter before its charges (see `KindLua.has`) or, for a kind that does not
+ * read first, the count after them, or the text of an error; and the indices (from 1) of increments held back; then the time of the
  * call in microseconds, and how many counters were mended.
  */
 function kindsScript({ count, key, skip }: KeyPlaces): Script {
@@ -229,7 +229,7 @@ local function put(order, used, previous, elapsed)
   size = order.kind.put(after, size, used, previous, elapsed)
 end
 local function apply(key, order, ttl)
-  if not order.kind.looks then return fail(add(key, order.text, ttl)) end
+  if not order.kind.readsFirst then return fail(add(key, order.text, ttl)) end
   local used, previous, elapsed, isAstray = stand(key, order)
   if not used then return fail(previous) end
   local wrong = charge(key, order, ttl, used, previous, elapsed, isAstray)

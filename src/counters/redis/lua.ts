@@ -15,14 +15,13 @@ export interface Scripts {
 }
 
 /**
- * Adds one increment. The time to live is set when the counter is new: its value then equals the
- * hits. A counter that stood at 0 looks the same, so that EXPIRE asks for NX (from Redis 7 on, where
- * the version number exists) or PTTL is asked first. What falls below 0 is lifted to 0, which keeps the
- * time to live: by INCRBY again, until its answer is 0, because a number of Lua holds 53 bits of one far below 0. An error
- * is returned as its text, and fails this increment and no other; `COUNTED` stands before one that came after INCRBY.
+ * Adds one increment. The time to live is set when the counter is new: its value then equals the hits. So it does for a counter at
+ * 0, therefore EXPIRE uses NX (from Redis 7 on, where the version number exists) or PTTL is called first. A result below 0 is
+ * raised to 0, which keeps the time to live: by INCRBY again, until its answer is 0, because a number of Lua holds 53 bits of one
+ * far below 0. An error is returned as its text, and fails only this increment; `COUNTED` precedes one that came after INCRBY.
  *
- * Counts are answered in MessagePack, which the client reads ten times faster than a list of integers, where the server
- * can make it; else as a list.
+ * Counts are answered in MessagePack, which the client reads ten times faster than a list of integers, where the server supports
+ * it; else as a list.
  */
 export const ADD = `
 local isPacking, pack = pcall(function() return cmsgpack.pack end)
@@ -62,7 +61,7 @@ local function answer(value)
 end
 `;
 
-/** Where a script finds its keys: their number, the key at `i`, and what stands before the other arguments. */
+/** Where a script finds its keys: their number, the key at `i`, and the offset of the other arguments. */
 export interface KeyPlaces {
   readonly count: string;
   readonly key: string;
@@ -90,9 +89,9 @@ return answer(after)
 }
 
 /**
- * Arguments: hits, time to live and limit of every key, then the end (inclusive) of every run.
- * Answers the counts and the places (from 1) of what was held back. What others wrote under a key counts as INCRBY takes
- * it: an integer below 0 as 0, where it is lifted to, and anything else is an error.
+ * Arguments: hits, time to live and limit of every key, then the end (inclusive) of every run. Answers the counts and the indices
+ * (from 1) of increments held back. Values that others wrote under a key are read as INCRBY reads them: a negative integer as 0, to
+ * which it is raised; anything else is an error.
  */
 function holdBackScript({ count, key, skip }: KeyPlaces): Script {
   return script(`${ADD}
@@ -134,8 +133,8 @@ export const SCRIPTS: Scripts = {
 };
 
 /**
- * A cluster refuses a script whose declared keys lie in several slots (CROSSSLOT), but runs one that
- * declares none and uses keys of slots which the node owns; a key that the node does not own fails alone.
+ * A cluster refuses a script whose declared keys are in several slots (CROSSSLOT), but runs one that declares none and uses keys of
+ * slots which the node owns; a key that the node does not own fails alone.
  */
 export const CLUSTER_SCRIPTS: Scripts = {
   add: addScript(IN_ARGUMENTS),

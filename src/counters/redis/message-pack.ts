@@ -1,4 +1,4 @@
-/** What a script answers in MessagePack: counts, texts, and lists of both. */
+/** A script's answer in MessagePack: counts, texts, and lists of both. */
 export type Packed = number | string | readonly Packed[];
 
 /** The bytes are not the reply of a script; the message says what was found and what was expected. */
@@ -7,8 +7,8 @@ export class PackError extends Error {
 }
 
 /**
- * Reads what `cmsgpack.pack` makes of numbers, of texts and of lists (MessagePack specification, formats int, float, str
- * and array). Numbers above 2^53 lose digits, as they did in the script. Throws a PackError.
+ * Reads the output of `cmsgpack.pack` for numbers, texts and lists (MessagePack specification, formats int, float, str and array).
+ * Numbers above 2^53 lose digits, as they did in the script. Throws a PackError.
  */
 export function unpack(bytes: Buffer): Packed {
   const reader = { bytes, at: 0 };
@@ -31,14 +31,14 @@ function readValue(reader: Reader): Packed {
   return readLong(reader, type);
 }
 
-/** Texts and lists whose length is a number of its own. */
+/** Texts and lists with an explicit length. */
 function readLong(reader: Reader, type: number): Packed {
   if (type === 0xdc || type === 0xdd) return readList(reader, readUint(reader, (type - 0xdb) * 2));
   if (type >= 0xd9 && type <= 0xdb) return readText(reader, readUint(reader, 1 << (type - 0xd9)));
   return readOddNumber(reader, type);
 }
 
-/** Numbers that are rarely counts: below 0, with a fraction, or beyond 2^53. */
+/** Numbers that are rarely counts: negative, with a fraction, or above 2^53. */
 function readOddNumber(reader: Reader, type: number): number {
   const { bytes } = reader;
   if (type >= 0xe0) return type - 0x100;
@@ -46,8 +46,8 @@ function readOddNumber(reader: Reader, type: number): number {
   if (type === 0xcb) return bytes.readDoubleBE(skip(reader, 8));
   if (type === 0xd3) return Number(bytes.readBigInt64BE(skip(reader, 8)));
   if (type >= 0xd0 && type <= 0xd2) {
-    const octets = 1 << (type - 0xd0);
-    return bytes.readIntBE(skip(reader, octets), octets);
+    const size = 1 << (type - 0xd0);
+    return bytes.readIntBE(skip(reader, size), size);
   }
   throw new PackError(
     `unexpected MessagePack type 0x${type.toString(16)} in the script's reply, expected a count, a string or a list`,
@@ -65,18 +65,18 @@ function readText(reader: Reader, length: number): string {
   return reader.bytes.toString('utf8', start, reader.at);
 }
 
-/** A number of so many bytes, the first being the highest. */
-function readUint(reader: Reader, octets: number): number {
-  const start = skip(reader, octets);
+/** A big-endian number of this many bytes. */
+function readUint(reader: Reader, size: number): number {
+  const start = skip(reader, size);
   let value = 0;
   for (let at = start; at < reader.at; at++) value = value * 256 + (reader.bytes[at] as number);
   return value;
 }
 
-/** Goes on by so many bytes and answers where they begin. */
-function skip(reader: Reader, octets: number): number {
+/** Skips bytes and returns where they begin. */
+function skip(reader: Reader, size: number): number {
   const start = reader.at;
-  reader.at += octets;
+  reader.at += size;
   if (reader.at > reader.bytes.length) throw new PackError("the script's reply is cut off");
   return start;
 }

@@ -9,7 +9,7 @@ import { toGivenUpError } from './store-errors';
 export interface NodeSetDeps extends PoolDeps {
   /** The store's name in messages. */
   readonly store: string;
-  /** A server came, or went or did not come. */
+  /** A server was connected or lost, or could not be connected to. */
   readonly onChange: () => void;
   /** Why there is no connection to any server. */
   readonly reason: () => string;
@@ -20,12 +20,12 @@ interface Member {
   isConnected: boolean;
 }
 
-/** Time for a server that is left to answer what it was asked. */
+/** Time for a server that is left to answer pending calls. */
 const GRACE_MS = 500;
 
 const CLOSED = 'the service is stopping';
 
-/** Servers that come and go while a store is used. */
+/** A changing set of servers of one store. */
 export function createNodeSet(deps: NodeSetDeps, options: Omit<NodeOptions, 'address'>) {
   const { store, onChange, reason } = deps;
   const { startupMaxElapsedMs = 0 } = options;
@@ -82,8 +82,8 @@ export function createNodeSet(deps: NodeSetDeps, options: Omit<NodeOptions, 'add
       return [...members.values()].some(({ isConnected }) => isConnected);
     },
     /**
-     * Connects to every server while it is subscribed to; subscribe once. Completes after `close`; fails
-     * with a StoreError when no first connection comes about within `startupMaxElapsedMs`.
+     * Connects to every server while it is subscribed to; subscribe once. Completes after `close`; fails with a StoreError when no
+     * first connection is established within `startupMaxElapsedMs`.
      */
     run$: merge(running.run$, giveUp$),
     /** The server at an address, which from now on belongs to the set. */
@@ -92,7 +92,7 @@ export function createNodeSet(deps: NodeSetDeps, options: Omit<NodeOptions, 'add
       const name = toAddressText(address);
       return members.get(name)?.node ?? add(name, address);
     },
-    /** Leaves the others: what they have not answered within a moment fails. */
+    /** Leaves the others: their calls that are not answered within a moment fail. */
     keepOnly(nodes: ReadonlySet<RedisNode>) {
       for (const [name, { node }] of members)
         if (!nodes.has(node)) leave(name, 'it no longer belongs to the store', GRACE_MS);

@@ -6,11 +6,11 @@ import { applyBatch } from './apply-batch';
 import type { RedisConnection } from './connection';
 import type { NodeOptions } from './options';
 import {
-  askByPipeline,
+  sendByPipeline,
   readByPipeline,
   type PlainCommand,
   type ReadCounts,
-  type Reading,
+  type ReadOptions,
 } from './pipeline';
 import { createPool, type PoolDeps } from './pool';
 import type { Sending } from './sending';
@@ -44,12 +44,12 @@ export function createNode(deps: PoolDeps, options: NodeOptions) {
   ): Promise<CounterReply> => {
     if (!connection.usesScripts) {
       if (batch.groupEnds !== undefined) warnNotAtomic();
-      if (batch.increments.some(({ gate }) => gate.kind.looks)) warnScriptsNeeded();
+      if (batch.increments.some(({ limiter }) => limiter.kind.readsFirst)) warnScriptsNeeded();
     }
     return applyBatch(connection, batch, how);
   };
 
-  /** Does something with a connection as soon as one is free, within what is left of the time-out. */
+  /** Uses a connection as soon as one is free, within the rest of the time-out. */
   const withLease = async <T>(
     weight: number,
     { deadlineMs = monotonicMs() + options.timeoutMs }: NodeCall,
@@ -81,7 +81,7 @@ export function createNode(deps: PoolDeps, options: NodeOptions) {
   };
 
   return {
-    /** The server's address, as it stands in messages. */
+    /** The server's address, as in messages. */
     store,
     address: options.address,
     /** See `KeptConnection`. */
@@ -94,7 +94,7 @@ export function createNode(deps: PoolDeps, options: NodeOptions) {
     get anyConnection() {
       return pool.anyConnection;
     },
-    /** Increments that failed, even all of them, are in the reply; rejects when the call failed as a whole. */
+    /** Failed increments, even all of them, are in the reply; rejects when the call failed as a whole. */
     async add(batch: CounterBatch, how?: NodeCall) {
       const weight = batch.increments.length;
       const connection = how === undefined ? pool.free(weight) : undefined;
@@ -113,24 +113,24 @@ export function createNode(deps: PoolDeps, options: NodeOptions) {
         pool.released(connection);
       }
     },
-    /** Counters as they stand. */
-    read: (keys: readonly string[], how: NodeCall & Reading = {}): Promise<ReadCounts> =>
+    /** The current counts. */
+    read: (keys: readonly string[], how: NodeCall & ReadOptions = {}): Promise<ReadCounts> =>
       withLease(keys.length, how, (connection) => readByPipeline(connection, keys, how)),
     /** Sends commands in order; rejects with the StoreError of the first that failed. */
-    ask: (commands: readonly PlainCommand[], how: NodeCall = {}): Promise<readonly unknown[]> =>
+    send: (commands: readonly PlainCommand[], how: NodeCall = {}): Promise<readonly unknown[]> =>
       withLease(commands.length, how, (connection) =>
-        askByPipeline(connection, commands, how.asking),
+        sendByPipeline(connection, commands, how.asking),
       ),
     readFields: (key: string, fields: readonly string[]) =>
       withLease(fields.length, {}, (connection) => readHashFields(connection, key, fields)),
-    /** Waits for the answers to what was sent, at most `graceMs`, then disconnects. */
+    /** Waits for pending answers, at most `graceMs`, then disconnects. */
     close: (reason: string, graceMs?: number) => pool.close(reason, graceMs),
   };
 }
 
 export type RedisNode = ReturnType<typeof createNode>;
 
-/** Warns once of what cannot be had without a script. */
+/** Warns once about what needs a script. */
 function createWarning(
   { onEvent }: PoolDeps,
   store: string,
@@ -139,7 +139,7 @@ function createWarning(
   return once(() => onEvent?.({ kind, store, reason: 'it does not accept scripts' }));
 }
 
-/** Settles as the task does, or with an error when the time is over; the task goes on then. */
+/** Settles as the task does, or with an error when its time is over; the task then continues. */
 async function settleWithin<T>(
   task: Promise<T>,
   ms: number,
@@ -159,7 +159,7 @@ async function settleWithin<T>(
   }
 }
 
-/** Asks for fields of a hash by one command; null for those that it has not. An answer of another shape is an error. */
+/** Reads fields of a hash by one command; null for missing ones. An answer of another shape is an error. */
 async function readHashFields(
   connection: RedisConnection,
   key: string,

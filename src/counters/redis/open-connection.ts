@@ -16,10 +16,9 @@ import { type NodeOptions, type RedisAddress } from './options';
 import { WrongKindError } from './wrong-kind';
 
 /**
- * One client is one connection: it never connects again and never sends a command twice. What was
- * written and not answered when the connection ends is rejected (ioredis, event_handler.js: without a
- * retry strategy `close` flushes the queue). The handshake is ours, so that nothing is sent that a
- * proxy does not know, and no password stays in the client.
+ * One client is one connection: it never reconnects and never sends a command twice. Commands that were written and not answered
+ * when the connection ends are rejected (ioredis, event_handler.js: without a retry strategy `close` flushes the queue). The
+ * handshake is ours, so that nothing is sent that a proxy does not know, and no password stays in the client.
  */
 const ONE_CONNECTION = {
   lazyConnect: true,
@@ -34,11 +33,11 @@ const ONE_CONNECTION = {
 } as const satisfies RedisOptions;
 
 interface TakesNode {
-  /** Whether a single server may be a node of a cluster that has others; otherwise that rejects. Default: yes. */
+  /** Whether a single server may be a node of a cluster with others; otherwise that rejects. Default: yes. */
   readonly takesNodeOfCluster?: boolean;
 }
 
-/** Connects and makes ready; rejects with an error whose message says why that failed. */
+/** Connects and shakes hands; rejects with an error that explains the failure. */
 export async function openConnection(
   deps: ConnectionDeps,
   options: NodeOptions & Attempt & TakesNode,
@@ -61,13 +60,13 @@ export async function openConnection(
     roundTripMs,
     usesScripts,
     scripts,
-    isAlone: isAlone(options),
+    isOnlyServer: isOnlyServer(options),
   });
 }
 
 /**
- * Whether the server takes scripts now, asked over a connection of its own: some proxies close one that asks. Never
- * rejects: what fails takes none. `withKeys`: it has refused scripts for their keys, which a question without any does not show.
+ * Whether the server accepts scripts now, tried over a connection of its own: some proxies close it. Never rejects: a failure means
+ * no. `withKeys`: it has refused scripts because of their keys, which a script without any does not show.
  */
 export async function takesScripts(
   deps: Clock,
@@ -85,8 +84,11 @@ export async function takesScripts(
   }
 }
 
-/** Whether it is the only server of its store: no node of a cluster, and named by no sentinel. */
-export function isAlone({ isClusterNode = false, mustBeMaster = false }: NodeOptions): boolean {
+/** Whether it is the only server of its store: not a node of a cluster, and not named by a sentinel. */
+export function isOnlyServer({
+  isClusterNode = false,
+  mustBeMaster = false,
+}: NodeOptions): boolean {
   return !isClusterNode && !mustBeMaster;
 }
 
@@ -113,7 +115,15 @@ async function connect(
   const { client, result } = await openClient(options, async (opened) => {
     const capabilities = await shakeHands(
       { client: opened, monotonicMs },
-      { auth, database, script, question, mustBeMaster, isAlone: isAlone(options), typeSetting },
+      {
+        auth,
+        database,
+        script,
+        question,
+        mustBeMaster,
+        isOnlyServer: isOnlyServer(options),
+        typeSetting,
+      },
     );
     const { moved } = capabilities;
     if (moved !== undefined && !takesNodeOfCluster)
@@ -128,10 +138,10 @@ export interface OpenClientOptions extends Attempt {
   readonly tls?: ClientTlsFiles | undefined;
 }
 
-/** The first thing that went wrong with a connection, in words, with what the handshake threw as its cause. */
+/** The first failure of a connection, in words, with the handshake's error as its cause. */
 export class OpenError extends Error {
   override readonly name = 'OpenError';
-  /** Nothing went wrong but the handshake, in which the other side may have ended the connection. */
+  /** Only the handshake failed; the other side may have ended the connection during it. */
   readonly isHandshakeOnly: boolean;
   constructor(fault: string | undefined, cause: unknown, isHandshakeOnly: boolean) {
     super(fault ?? toReason(cause), { cause });
@@ -176,7 +186,7 @@ export async function openClient<T>(
   }
 }
 
-/** Who ends a connection of which it has not read everything resets it. */
+/** A side that ends a connection without having read everything resets it. */
 function isEnd(error: unknown): boolean {
   const { code } = error as { readonly code?: unknown };
   return code === 'ECONNRESET' || code === 'EPIPE';

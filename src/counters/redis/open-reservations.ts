@@ -1,14 +1,14 @@
 import type { Lapse } from '../../core/budgets/advance';
-import { isBudgetGate, MAX_LAPSES } from '../../core/budgets/budget';
-import type { BudgetState, Gate } from '../../core/kinds/kind';
+import { isBudgetLimiter, MAX_LAPSES } from '../../core/budgets/budget';
+import type { BudgetState, Limiter } from '../../core/kinds/kind';
 import type { CounterPlace, ListedReservation } from '../../core/ports';
 import { toKeyError } from '../count';
 import { READ_OPEN } from './budgets/operator-scripts';
 import type { RedisCounters } from './options';
 
-type Asking = Pick<RedisCounters, 'ask'>;
+type CommandSender = Pick<RedisCounters, 'send'>;
 
-/** A counter with reservations as it stands. */
+/** The reading of a counter with reservations. */
 export interface OpenReading {
   /** Undefined: there is no counter. */
   readonly record: string | undefined;
@@ -16,18 +16,18 @@ export interface OpenReading {
   readonly nowSeconds: number;
   /** As the last call left them. */
   readonly sums: Pick<BudgetState, 'held' | 'open'>;
-  /** What has ended since, as far as the next call would end it; in the order of the ends. */
+  /** Leases that have expired since, as far as the next call would expire them; in the order of their expiry. */
   readonly lapses: readonly Lapse[];
-  /** Those whose leases last, the first to end first. */
+  /** Those with unexpired leases, the first to expire first. */
   readonly open: readonly ListedReservation[];
 }
 
-/** Calls for one counter at most, see `READ_OPEN`: more numbers than a counter may have open. */
+/** Calls per counter at most, see `READ_OPEN`: more numbers than a counter may have open. */
 const MAX_CALLS = 64;
 
-/** A counter with reservations, whose leases take so many milliseconds, and at most so many of these. */
+/** Reads a counter with reservations, which have leases of `leaseMs`, and at most `most` of these. */
 export async function readOpen(
-  counters: Asking,
+  counters: CommandSender,
   key: string,
   leaseMs: number,
   most: number,
@@ -37,7 +37,7 @@ export async function readOpen(
   const listed: ListedReservation[] = [];
   for (let calls = 0; calls < MAX_CALLS; calls += 1) {
     const args = [most, leaseMs, ...cursor].map(String);
-    const [answer] = await counters.ask(key, [['eval', READ_OPEN, '1', key, ...args]]);
+    const [answer] = await counters.send(key, [['eval', READ_OPEN, '1', key, ...args]]);
     if (!Array.isArray(answer) || answer.length % 3 !== 0)
       throw toKeyError('what is open under this key was not written by budgets');
     if (calls === 0) first = answer;
@@ -69,14 +69,14 @@ function toListed(items: readonly unknown[]): readonly ListedReservation[] {
 }
 
 export async function listOpen(
-  counters: Asking,
+  counters: CommandSender,
   { key, rule }: Pick<CounterPlace, 'key' | 'rule'>,
   most: number,
 ): Promise<readonly ListedReservation[]> {
-  return (await readOpen(counters, key, leaseMsOf(rule.gate), most)).open;
+  return (await readOpen(counters, key, leaseMsOf(rule.limiter), most)).open;
 }
 
-/** 0: the rule takes no reservations. */
-export function leaseMsOf(gate: Gate): number {
-  return isBudgetGate(gate) ? (gate.budget.reserve?.leaseMs ?? 0) : 0;
+/** 0: the rule has no reservations. */
+export function leaseMsOf(limiter: Limiter): number {
+  return isBudgetLimiter(limiter) ? (limiter.budget.reserve?.leaseMs ?? 0) : 0;
 }

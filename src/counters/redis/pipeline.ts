@@ -8,25 +8,25 @@ import { NO_INTEGER } from './store-errors';
 export type PlainCommand = [name: string, ...args: string[]];
 type Answer = readonly [error: Error | null, value?: unknown];
 
-/** Counts as they stand; keys whose count or time to live cannot be read are missing there and have an error instead. */
+/** Current counts; keys whose count or time to live cannot be read are missing there and have an error instead. */
 export interface ReadCounts {
   readonly counts: ReadonlyMap<string, number>;
-  /** Milliseconds for which keys still live, where asked for; those that live for ever or do not exist are missing. */
+  /** Milliseconds to live per key, if requested; keys that never expire or do not exist are missing. */
   readonly livesMs: ReadonlyMap<string, number>;
   readonly failures: ReadonlyMap<string, StoreError>;
 }
 
-export interface Reading {
+export interface ReadOptions {
   readonly asking?: boolean;
-  /** Whether the time to live of each key is asked for too. */
+  /** Whether to read the time to live of each key too. */
   readonly withLives?: boolean;
 }
 
-/** Reads counters; a key that does not exist counts 0. */
+/** Reads counters; a missing key counts 0. */
 export async function readByPipeline(
   connection: RedisConnection,
   keys: readonly string[],
-  { asking = false, withLives = false }: Reading = {},
+  { asking = false, withLives = false }: ReadOptions = {},
 ): Promise<ReadCounts> {
   const gets = keys.map((key): PlainCommand => ['get', key]);
   const lives = withLives ? keys.map((key): PlainCommand => ['pttl', key]) : [];
@@ -48,7 +48,7 @@ export async function readByPipeline(
   return { counts, livesMs, failures };
 }
 
-/** A count as INCRBY takes it: below 0 it counts as 0, where it is lifted to. Undefined when it is not an integer. */
+/** A count as INCRBY reads it: a negative one as 0, to which it is raised. Undefined when it is not an integer. */
 function toCount(value: unknown): number | undefined {
   if (value === null || value === undefined) return 0;
   if (typeof value !== 'string' || !/^-?\d+$/.test(value)) return undefined;
@@ -60,8 +60,8 @@ export function toKeys(increments: readonly Increment[]): readonly string[] {
   return [...new Set(increments.map(({ key }) => key))];
 }
 
-/** Sends commands in order and answers what they answered; rejects with the StoreError of the first that failed. */
-export async function askByPipeline(
+/** Sends commands in order and returns their answers; rejects with the StoreError of the first that failed. */
+export async function sendByPipeline(
   connection: RedisConnection,
   commands: readonly PlainCommand[],
   asking = false,

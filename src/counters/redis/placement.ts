@@ -1,8 +1,8 @@
-import { type ServerAnswers } from './ask-server';
+import { type ServerAnswers } from './probe-server';
 import { type RedisCountersDeps } from './options';
 import { WrongKindError, type TypeSetting, type WrongKind } from './wrong-kind';
 
-/** Whether a server of a store is what the settings say; an event tells when that changes. */
+/** Checks whether a server of a store is what the settings say; an event reports changes. */
 export function createPlacement(
   { onEvent }: { readonly onEvent?: RedisCountersDeps['onEvent'] | undefined },
   store: string,
@@ -20,7 +20,7 @@ export function createPlacement(
     misplaced = undefined;
     onEvent?.({ kind: 'placed', store });
   };
-  /** It says so by this answer; returns what to say of it. */
+  /** It shows so by this answer; returns the message for it. */
   const onMisplaced = (kind: WrongKind, answer: string): string => {
     const error = new WrongKindError(kind, typeSetting, answer);
     misplace(error, kind === 'cluster');
@@ -28,24 +28,24 @@ export function createPlacement(
   };
   return {
     onMisplaced,
-    /** Where a store of several servers looked for what it needs, and failed with this error. */
+    /** A store of several servers looked for what it needs, and failed with this error. */
     onFailed(error: unknown) {
       if (error instanceof WrongKindError) misplace(error, false);
     },
     /** It found it. */
     onFound: place,
-    /** It was not connected to for this error. */
+    /** Connecting failed with this error. */
     onRefused(error: unknown) {
       const { cause } = Object(error) as { readonly cause?: unknown };
       if (cause instanceof WrongKindError) misplace(cause, false);
     },
-    /** What it answered on a new connection. */
+    /** Its answers on a new connection. */
     onAnswers({ moved, takesAll }: Pick<ServerAnswers, 'moved' | 'takesAll'>) {
       const isOther = misplaced?.isUsed === false && misplaced.kind !== 'replica';
       if (moved !== undefined) onMisplaced('cluster', moved);
       else if (takesAll || isOther) place();
     },
-    /** It has answered a batch, and did not say that it is a replica. */
+    /** It has answered a batch without saying that it is a replica. */
     onServed: () => {
       if (misplaced?.kind === 'replica') place();
     },

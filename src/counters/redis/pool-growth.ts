@@ -8,7 +8,7 @@ export interface PoolGrowthDeps {
   readonly onFailure: (reason: string) => void;
 }
 
-/** A server that refuses a connection is not asked for another one before this time is over. */
+/** After a server refused a connection, no other is tried for this time. */
 export const PAUSE_AFTER_FAILURE_MS = 1_000;
 
 /** Opens connections beside the main one when they are needed. */
@@ -40,11 +40,11 @@ export function createPoolGrowth(deps: PoolGrowthDeps, size: number) {
   };
 
   return {
-    /** Connections that are being opened. */
+    /** Number of connections that are being opened. */
     get opening() {
       return opening;
     },
-    /** Opens connections until so many are being opened, as far as the pool is not complete. */
+    /** Opens connections until `needed` are being opened, as far as the pool is not full. */
     grow(needed: number) {
       openMore(kept, needed, size - 1);
     },

@@ -1,9 +1,9 @@
 import { EMPTY, merge } from 'rxjs';
 import { type StoreError } from '../../core/errors';
 import { createKeptConnection, longestAttemptMs } from '../connection/kept-connection';
-import { type AsksReply } from './asks-call';
+import { type OperationsReply } from './operations-call';
 import { type RedisConnection } from './connection';
-import { type ServerAnswers } from './ask-server';
+import { type ServerAnswers } from './probe-server';
 import { createConnections, MAX_BATCHES_IN_FLIGHT, MAX_INCREMENTS_IN_FLIGHT } from './connections';
 import { openConnection, takesScripts } from './open-connection';
 import { createServerClock } from './server-clock';
@@ -25,21 +25,21 @@ import {
 } from './store-errors';
 import { createWaitQueue } from './wait-queue';
 
-/** Counts what happens to the connections and batches of a store. */
+/** Statistics of the connections and batches of a store. */
 export interface StoreStatistics {
   opened(): void;
   closed(): void;
   /** A batch was written to a server, and whether it was counted cannot be known. */
   outcomeUnknown(): void;
-  /** Calls have mended so many counters that a wrong clock had written. */
+  /** Calls have mended counters that a wrong clock had written. */
   mended(counters: number): void;
-  /** The clock of a server differs from ours by so many seconds; undefined: the server is gone. */
+  /** The clock of a server differs from ours by `seconds`; undefined: the server is not used any more. */
   clockDiffers(store: string, seconds: number | undefined): void;
 }
 
 export interface PoolDeps extends RedisCountersDeps {
   readonly storeStatistics: StoreStatistics;
-  /** The server came (true), or went or did not come (false). */
+  /** The server was connected (true), or was lost or could not be connected to (false). */
   readonly onPresence?: (isThere: boolean) => void;
 }
 
@@ -75,8 +75,8 @@ export function createPool(deps: PoolDeps, options: NodeOptions) {
     onMisplaced: placement.onMisplaced,
     onServed: placement.onServed,
     clock: deps.clock,
-    onAsked: (
-      { atMicros, mended }: Pick<AsksReply, 'atMicros' | 'mended'>,
+    onAnswered: (
+      { atMicros, mended }: Pick<OperationsReply, 'atMicros' | 'mended'>,
       sentSeconds: number | undefined,
     ) => {
       if (mended > 0) storeStatistics.mended(mended);
@@ -109,8 +109,10 @@ export function createPool(deps: PoolDeps, options: NodeOptions) {
   });
   const open = async (attemptMs: number, signal: AbortSignal): Promise<RedisConnection> => {
     const connection = await openConnection(connectionDeps, {
-      ...{ ...options, attemptMs, signal },
-      // Some calls may be right: those that have worked so far are not ended by a restart of the connection.
+      ...options,
+      attemptMs,
+      signal,
+      // Some calls may be right: a restart of the connection does not fail those that have worked so far.
       takesNodeOfCluster: wasConnected,
     }).catch((error: unknown) => {
       placement.onRefused(error);
@@ -124,7 +126,7 @@ export function createPool(deps: PoolDeps, options: NodeOptions) {
     return connection;
   };
 
-  /** While others are being opened, which takes some round trips, those that are open carry what these will. */
+  /** While others are being opened, which takes some round trips, the open ones take their load. */
   const standIn = (weight: number): RedisConnection | undefined => {
     const open = connections.usable.length;
     if (open === 0 || main.signal.aborted) return undefined;
@@ -207,13 +209,13 @@ export function createPool(deps: PoolDeps, options: NodeOptions) {
     get anyConnection() {
       return connections.usable[0];
     },
-    /** It takes no scripts now, although they are wanted. */
+    /** It refuses scripts now, although the settings ask for them. */
     get lacksScripts() {
       return options.scripts !== false && connections.usable.some((each) => !each.usesScripts);
     },
     /** See `KeptConnection`. */
     run$: merge(main.run$, scriptsUse.run$, serverClock?.run$ ?? EMPTY),
-    /** A connection that is free for a batch of so many increments; undefined when it has to wait. */
+    /** A connection with room for a batch of this size; undefined when it has to wait. */
     free(weight: number) {
       const connection = connections.free(weight);
       if (connection === undefined) return queue.size === 0 ? standIn(weight) : undefined;
@@ -222,8 +224,8 @@ export function createPool(deps: PoolDeps, options: NodeOptions) {
       return connection;
     },
     /**
-     * Waits for one. Rejects with a StoreError at once when there is no connection at all, unless the
-     * first one is being opened and `waitsForFirstConnection` is set.
+     * Waits for a connection. Rejects with a StoreError at once when there is none at all, unless the first one is being opened and
+     * `waitsForFirstConnection` is set.
      */
     async wait(weight: number) {
       const isComing = waitsForFirstConnection && !isAway;
@@ -231,7 +233,7 @@ export function createPool(deps: PoolDeps, options: NodeOptions) {
       if (!isThere || main.signal.aborted) throw awayError();
       const isCrowded = queue.size > 0 && queue.weight + weight > MAX_INCREMENTS_IN_FLIGHT;
       if (isCrowded) throw toUnavailableError(store, 'too many calls are waiting for a reply');
-      // A server far away takes some round trips to open one: what waits for it must not wait for the one after it too.
+      // Opening one takes some round trips to a distant server: those who wait for it must not wait for the next one too.
       growth.grow(Math.ceil((queue.size + 1) / MAX_BATCHES_IN_FLIGHT));
       return queue.join(weight);
     },
@@ -240,7 +242,7 @@ export function createPool(deps: PoolDeps, options: NodeOptions) {
       if (queue.size > 0) serve();
       growth.released(connection);
     },
-    /** Waits for the answers to what was sent, at most `graceMs`, then disconnects. */
+    /** Waits for pending answers, at most `graceMs`, then disconnects. */
     async close(reason: string, graceMs = timeoutMs * 2) {
       main.stop(reason);
       scriptsUse.close();

@@ -6,10 +6,10 @@ export interface RecentKeysOptions {
   readonly maxBytes: number;
 }
 
-/** What V8 takes for a key besides its characters: a text and a place in a set. */
+/** Memory that V8 needs per key besides its characters: a string and a set slot. */
 const KEY_BYTES = 60;
 
-/** A bounded memory of keys: two halves, of which the older one is forgotten when the newer is full. */
+/** A bounded set of keys in two halves; the older half is dropped when the newer one is full. */
 export function createRecentKeys({ maxKeys, maxBytes }: RecentKeysOptions) {
   let newer = new Set<string>();
   let older = new Set<string>();

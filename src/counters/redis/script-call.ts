@@ -2,7 +2,7 @@ import { Command, type Redis } from 'ioredis';
 import { type Increment } from '../../core/ports';
 import { type Script } from './lua';
 
-/** An EVALSHA or EVAL whose arguments are RESP text already: the client's own encoding costs three times as much. */
+/** An EVALSHA or EVAL whose arguments are encoded in RESP already: the client's own encoding costs three times as much. */
 class ScriptCall extends Command {
   readonly #request: string;
 
@@ -16,29 +16,26 @@ class ScriptCall extends Command {
   }
 }
 
-/** The arguments of a script: how many, and themselves, as RESP. */
+/** The arguments of a script in RESP, and their number. */
 export interface ScriptArguments {
   readonly count: number;
   readonly text: string;
 }
 
-/**
- * The number of keys, the keys, hits and time to live of each (and its limit where `groupEnds` are given), and the
- * ends of the runs.
- */
+/** The number of keys, the keys, hits and time to live of each (and its limit where `groupEnds` are given), and the ends of the runs. */
 export function encodeArguments(
   increments: readonly Increment[],
   groupEnds: readonly number[] | undefined,
   isDeclaringKeys: boolean,
 ): ScriptArguments {
-  // To ask every key for its bytes costs as much as all the rest; nearly all have one for each character.
+  // Computing the byte length of every key costs as much as all the rest; nearly all have one byte per character.
   const args = encodeWith(({ length }) => length, increments, groupEnds, isDeclaringKeys);
   if (Buffer.byteLength(args.text) === args.text.length) return args;
   return encodeWith((key) => Buffer.byteLength(key), increments, groupEnds, isDeclaringKeys);
 }
 
 function encodeWith(
-  octetsOf: (key: string) => number,
+  bytesOf: (key: string) => number,
   increments: readonly Increment[],
   groupEnds: readonly number[] | undefined,
   isDeclaringKeys: boolean,
@@ -46,7 +43,7 @@ function encodeWith(
   const { length } = increments;
   let text = isDeclaringKeys ? '' : '$1\r\n0\r\n';
   text += `$${String(String(length).length)}\r\n${String(length)}`;
-  for (const { key } of increments) text += headOf(octetsOf(key)) + key;
+  for (const { key } of increments) text += headOf(bytesOf(key)) + key;
   text += '\r\n';
   let count = length + (isDeclaringKeys ? 1 : 2);
   if (groupEnds === undefined)
@@ -67,7 +64,7 @@ function encodeHits(increments: readonly Increment[]): string {
   return text;
 }
 
-/** Answers what the script does; rejects with what the client or the server said. */
+/** Returns the script's answer; rejects with the error of the client or the server. */
 export function callScript(
   client: Redis,
   script: Script,
@@ -81,20 +78,20 @@ export function callScript(
   return command.promise as Promise<unknown>;
 }
 
-/** So many different heads, integers and times to live are made once: to join pieces costs more than to find them. */
+/** Size of the caches of heads, integers and times to live: joining pieces costs more than looking them up. */
 const REMEMBERED = 4096;
 const heads: string[] = [];
 const integers = new Map<number | bigint, string>();
 const oneHits = new Array<string | undefined>(REMEMBERED).fill(undefined);
 const oneHitTtls = new Float64Array(REMEMBERED);
 
-/** What stands before the bytes of a bulk string, the end of the one before included (RESP). */
-export function headOf(octets: number): string {
-  if (octets >= REMEMBERED) return `\r\n$${String(octets)}\r\n`;
-  return (heads[octets] ??= `\r\n$${String(octets)}\r\n`);
+/** The RESP bytes before a bulk string, including the end of the previous one. */
+export function headOf(byteLength: number): string {
+  if (byteLength >= REMEMBERED) return `\r\n$${String(byteLength)}\r\n`;
+  return (heads[byteLength] ??= `\r\n$${String(byteLength)}\r\n`);
 }
 
-/** One hit and a time to live: most increments. The last time to live of each slot is remembered. */
+/** One hit and a time to live: most increments. The last time to live of each slot is cached. */
 function oneHitOf(ttlSeconds: number): string {
   const slot = ttlSeconds & (REMEMBERED - 1);
   const known = oneHits[slot];

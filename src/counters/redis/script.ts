@@ -18,8 +18,8 @@ import {
 } from './store-errors';
 
 /**
- * Applies a batch by one script call; increments that failed, be it all, are in the reply. Rejects with
- * what the client or the server said of the call as a whole.
+ * Applies a batch by one script call; failed increments, even all of them, are in the reply. Rejects with the error of the client
+ * or the server for the call as a whole.
  */
 export async function addByScript(
   connection: RedisConnection,
@@ -41,7 +41,7 @@ export async function addByScript(
   return { ...readCounts(connection, counts, length), held };
 }
 
-/** EVALSHA; when the server has forgotten the script nothing was executed, so that EVAL may follow. */
+/** EVALSHA; when the server has dropped the script nothing was executed, so that EVAL may follow. */
 export async function runScript(
   client: Redis,
   script: Script,
@@ -58,7 +58,7 @@ export async function runScript(
   }
 }
 
-/** Lets the next command use a slot of a cluster that is on its way to this node. What comes of it, that command says. */
+/** Lets the next command use a slot that is being moved to this node of a cluster. Errors surface on that command. */
 function ask(client: Redis): void {
   client.asking().catch(() => undefined);
 }
@@ -73,7 +73,7 @@ export function readAnswer({ store }: RedisConnection, answer: unknown): unknown
   }
 }
 
-/** A list of this length, or an error that fails all that the call was about. */
+/** A list of this length, or an error that fails the whole call. */
 function readList({ store }: RedisConnection, answer: unknown, length: number): readonly unknown[] {
   if (!Array.isArray(answer))
     throw toUnreadError(store, `expected a list, found a ${typeof answer}`);
@@ -104,7 +104,7 @@ export function toFailure(connection: RedisConnection, answer: unknown): StoreEr
   return connection.toAnswerError(refusal);
 }
 
-/** Which increments were held back; their places count from 1. */
+/** Which increments were held back; the answer counts indices from 1. */
 function readPlaces(
   { store }: RedisConnection,
   answer: unknown,

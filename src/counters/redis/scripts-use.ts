@@ -12,10 +12,10 @@ export interface ScriptsUseDeps {
   readonly onTaken: () => void;
 }
 
-/** The jitter keeps the instances of a service from asking in step. */
+/** The jitter keeps the instances of a service from polling in step. */
 const BACKOFF = { initialMs: 1_000, maxMs: 5_000, factor: 2, jitter: 0.1 };
 
-/** Whether one server takes scripts: after a refusal it is asked again, since what refuses them may pass. */
+/** Whether one server accepts scripts: after a refusal it is polled, since the cause may pass. */
 export function createScriptsUse(deps: ScriptsUseDeps) {
   const { store, random, onEvent, ask, onTaken } = deps;
   const isRefused = createSnapshot(false);
@@ -25,7 +25,7 @@ export function createScriptsUse(deps: ScriptsUseDeps) {
       onEvent?.({ kind: 'scripts-refused', store, reason });
       isRefused.set(true);
     },
-    /** Asks again while it is subscribed to. Completes after `close`. */
+    /** Polls while it is subscribed to. Completes after `close`. */
     run$: regain({
       isLost$: isRefused.changes$,
       ask: () => fromTask(ask),

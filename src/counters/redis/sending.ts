@@ -1,4 +1,4 @@
-/** How a batch is to be sent. */
+/** How to send a batch. */
 export interface Sending {
   /** By plain commands, whose answers say where a key of a cluster is. */
   readonly withoutScripts?: boolean;

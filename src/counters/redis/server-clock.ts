@@ -9,9 +9,9 @@ export interface ServerClockDeps {
   readonly monotonicMs: () => number;
   readonly random: Random;
   readonly onEvent?: ((event: RedisEvent) => void) | undefined;
-  /** By how many seconds the clocks differ at least; 0 within the time of the call. */
+  /** The least difference of the clocks in seconds; 0 within the duration of the call. */
   readonly onDifference: (seconds: number) => void;
-  /** Microseconds by the clock of the server; undefined: it does not say. Never rejects. */
+  /** Microseconds by the clock of the server; undefined: unavailable. Never rejects. */
   readonly readMicros: () => Promise<number | undefined>;
 }
 
@@ -20,20 +20,20 @@ const TOLERATED_SECONDS = 2;
 
 const REPORT_MS = 10_000;
 
-/** The jitter keeps the instances of a service from asking in step. */
+/** The jitter keeps the instances of a service from polling in step. */
 const ASK_AGAIN = { initialMs: REPORT_MS, maxMs: REPORT_MS, factor: 1, jitter: 0.1 };
 
 export interface ServerClock {
-  /** A call that was sent at this time, by our clock, has been answered; the server read its clock between. */
+  /** A call sent at this time, by our clock, was answered; the server read its clock in between. */
   readonly note: (serverMicros: number, sentSeconds: number) => void;
-  /** Asks the server: calls of plain rules do not say its time. */
+  /** Reads the server's clock: calls for plain rules do not report it. */
   readonly compare: () => void;
-  /** Asks again while the clocks differ, and while it is subscribed to. Completes after `close`. */
+  /** Polls while the clocks differ, and while it is subscribed to. Completes after `close`. */
   readonly run$: Observable<never>;
   close(): void;
 }
 
-/** Tells when the clock of one server and ours differ by seconds, and when they agree again. */
+/** Reports when the clock of one server and ours differ by seconds, and when they agree again. */
 export function createServerClock(deps: ServerClockDeps): ServerClock {
   const { store, clock, monotonicMs, random, onEvent, onDifference, readMicros } = deps;
   const isAstray = createSnapshot(false);
@@ -63,7 +63,7 @@ export function createServerClock(deps: ServerClockDeps): ServerClock {
     if (Math.abs(seconds) > TOLERATED_SECONDS) differ(seconds);
     else agree();
   };
-  /** Answers whether the clocks agree. */
+  /** Returns whether the clocks agree. */
   const ask = async (): Promise<boolean> => {
     const sentSeconds = clock();
     const serverMicros = await readMicros();
@@ -89,7 +89,7 @@ export function createServerClock(deps: ServerClockDeps): ServerClock {
   };
 }
 
-/** Above 0 where the server is ahead: seconds beyond the time of the call, in which it may have read its clock at any time. */
+/** Above 0 where the server is ahead: seconds beyond the duration of the call, in which it may have read its clock at any time. */
 function differenceOf(serverSeconds: number, sentSeconds: number, receivedSeconds: number): number {
   if (serverSeconds < sentSeconds) return serverSeconds - sentSeconds;
   return Math.max(0, serverSeconds - receivedSeconds);

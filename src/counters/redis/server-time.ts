@@ -1,9 +1,9 @@
 import { type RedisConnection } from './connection';
 
-/** By EVAL, of which it is known that the server takes it: a proxy that does not know TIME may close the connection. */
+/** By EVAL, which the server is known to accept: a proxy that does not know TIME may close the connection. */
 export const TIME_SCRIPT = "return redis.call('TIME')";
 
-/** Microseconds by the clock of the server; undefined: it takes no scripts, may not read its clock, or is away. Never rejects. */
+/** Microseconds by the clock of the server; undefined: it refuses scripts, may not read its clock, or is unreachable. Never rejects. */
 export async function readServerMicros(
   connection: RedisConnection | undefined,
 ): Promise<number | undefined> {

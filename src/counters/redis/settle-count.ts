@@ -1,25 +1,25 @@
 import { type Increment } from '../../core/ports';
 import { type Count } from '../count';
 
-/** What is to be done about a key, and the place of the increment that calls for it. */
+/** What is left to do for a key, and the index of the increment that requires it. */
 export interface Left<T> {
   readonly what: T;
   readonly index: number;
 }
 
-/** What the counts of the first round call for, by key. */
+/** Commands that the counts of the first round require, by key. */
 export interface FollowUp {
-  /** What keys that fell below 0 must be lifted by. */
+  /** By how much to raise keys that fell below 0. */
   readonly lifts: Map<string, Left<number>>;
-  /** What is still to be given back. */
+  /** The rest of refunds. */
   readonly rests: Map<string, Left<bigint>>;
   /** Keys that were new although their time to live had been set before, with a new one. */
   readonly recreated: Map<string, Left<number>>;
 }
 
 /**
- * What of a refund goes with the first INCRBY: more than any limit, and few enough that an answer below 0 is read exactly,
- * as a double, after several of them too. The rest follows where the counter held more.
+ * The part of a refund in the first INCRBY: more than any limit, and few enough that a negative answer is exact as a double, even
+ * after several of them. The rest follows where the counter held more.
  */
 const REFUND_AT_ONCE = 2 ** 48;
 
@@ -33,19 +33,19 @@ export interface Settling {
   readonly expired: ReadonlySet<string | undefined>;
 }
 
-/** The count that an increment reports: what the server said, as if it had stopped at 0 each time. */
+/** The count that an increment reports: the server's answer, as if the counter had stopped at 0 each time. */
 export function settleCount(
   { key, hits, ttlSeconds }: Increment,
   index: number,
-  said: number,
+  answer: number,
   { followUp: { lifts, rests, recreated }, expired }: Settling,
 ): number {
   const lifted = lifts.get(key)?.what ?? 0;
-  const count = said + lifted;
+  const count = answer + lifted;
   const sent = atOnce(hits);
   if (count === Number(sent) && !expired.has(key)) recreated.set(key, { what: ttlSeconds, index });
   if (count < 0) {
-    // Never more than was taken here: others lift what they took.
+    // Never more than was taken here: others raise what they took.
     const what = lifted + Math.min(-count, Math.max(0, -Number(sent)));
     lifts.set(key, { what, index });
     return 0;

@@ -1,31 +1,31 @@
 import { StoreError } from '../../core/errors';
 import { shorten, toReason } from '../../platform/errors';
 
-/** A batch that was written and not answered: it may be counted or not. */
+/** A batch that was written and not answered: it may have been counted or not. */
 export class UnknownOutcome extends StoreError {}
 
-/** What INCRBY answers where a value is not a count. */
+/** The answer of INCRBY where a value is not a count. */
 export const NO_INTEGER = 'ERR value is not an integer or out of range';
 
-/** What our scripts write before the refusal of what follows INCRBY: the hits are counted. */
+/** The prefix of our scripts for an error after INCRBY: the hits are counted. */
 export const COUNTED = 'COUNTED ';
 
-/** What servers before Redis 7 write before an error inside a script. */
+/** The prefix of servers before Redis 7 for an error inside a script. */
 const PLACE_IN_SCRIPT = /^@user_script: ?\d+: -?/;
 
-/** An error that a script answered as a text, in the words of the server. */
+/** An error that a script returned as a text, in the words of the server. */
 export function withoutPlace(text: string): string {
   return text.replace(PLACE_IN_SCRIPT, '').trimEnd();
 }
 
-/** The user may not touch the key, in the words of different servers, inside scripts too. */
+/** The user may not use the key, in the words of different servers, inside scripts too. */
 const KEY_FORBIDDEN =
   /^NOPERM\b.*\bkeys?\b|^ERR .*\baccess\b.*\bkeys?\b.*|^ERR ACL failure .*\bkeys?\b/i;
 
-/** Answers that are about one counter: a caller must not get past its limit by provoking them. */
+/** Answers about one counter: a caller must not pass its limit by provoking them. */
 const KEY_AT_FAULT = /^WRONGTYPE\b|not an integer|would overflow/;
 
-/** What the server answered instead of a count; `answer` is its own words, shortened. */
+/** The server's answer instead of a count; `answer` is its own words, shortened. */
 export class AnswerError extends StoreError {
   readonly store: string;
   readonly answer: string;
@@ -38,18 +38,18 @@ export class AnswerError extends StoreError {
   }
 }
 
-/** Answers after which this server is not the one that counts: it changed its role or is not ready. */
+/** Answers that show that this server is the wrong one: it changed its role or is not ready. */
 const WRONG_SERVER = /^(?:READONLY|LOADING|MASTERDOWN|NOAUTH)\b/;
 
-/** Answers to EVALSHA which say that nothing was executed because scripts are not for us here. */
+/** Answers to EVALSHA after which nothing was executed, because we may not use scripts here. */
 const SCRIPTS_REFUSED =
   /^(?:(?:ERR )?(?:unknown|unsupported|invalid) (?:command|request)|NOPERM|CROSSSLOT)/i;
 
-/** Answers to EVAL without keys, which executes nothing, from servers that cannot or may not run it. Any other error may pass. */
+/** Answers to EVAL without keys, which executes nothing, from servers that cannot or may not run it. Other errors may be temporary. */
 const LACK_OF_SCRIPTS =
   /^(?:NOPERM|CROSSSLOT)\b|^(?:ERR |(?=[a-z])).*?(?:\b(?:[Uu]nknown|[Uu]nsupported|disabled|invalid) (?:command|request)\b|\bnot (?:be )?(?:support|allow|permit|implement)|\bnumber of (?:arguments|keys)\b)/;
 
-/** Answers inside a script which say that it may not use keys of several slots, or keys it did not declare. */
+/** Answers inside a script: it may not use keys of several slots, or keys it did not declare. */
 const KEYS_REFUSED = /hash to the same slot|CROSSSLOT|undeclared key/i;
 
 export function isWrongServer(answer: string): boolean {
@@ -73,15 +73,12 @@ export function isCommandForbidden(answer: string): boolean {
   return /^NOPERM .*\bcommand\b/.test(answer);
 }
 
-/** Of these refusals one is about the keys of a batch and not about scripts as such. */
+/** Among these refusals, one concerns the keys of a batch instead of scripts as such. */
 export function isAboutKeys(answer: string): boolean {
   return /^NOPERM .*\bkeys?\b/i.test(answer);
 }
 
-/**
- * What proxies answer in place of a Redis that they cannot reach or that did not answer in time: Envoy in words of its own,
- * twemproxy in those of the system.
- */
+/** Answers of proxies whose Redis is unreachable or did not answer in time: Envoy in its own words, twemproxy in those of the system. */
 const REDIS_AWAY =
   /^(?:upstream (?:failure|protocol error)|no upstream host|ERR (?:Connection (?:refused|timed out|reset by peer)|No route to host|Network is unreachable|Broken pipe))$/;
 
@@ -112,32 +109,35 @@ export function toLostError(store: string, reason: string): StoreError {
   return new UnknownOutcome('store_unavailable', message);
 }
 
-/** Kinds that look cannot be counted by plain commands. */
+/** Kinds that read first cannot be counted by plain commands. */
 export function toNeedsScriptsError(store: string): StoreError {
   const message = `this rule needs scripts, and redis ${store} does not accept them`;
   const forCaller = 'this rule needs scripts, and the store does not accept them';
   return new StoreError('store_unavailable', message, { fault: 'answer', forCaller });
 }
 
-/** It answered what no script of ours says. */
+/** It answered something that none of our scripts does. */
 export function toUnreadError(store: string, cause: unknown): StoreError {
   const message = `an answer of redis ${store} cannot be read, its hits may or may not be counted: ${toReason(cause)}`;
   return new UnknownOutcome('store_unavailable', message, { cause });
 }
 
-/** INCRBY is done, and what belongs to it was refused: EXPIRE, so that the counter has no end, or what lifts it to 0. */
+/**
+ * INCRBY was applied, and the command that must follow was refused: EXPIRE, so that the counter never expires, or the one that
+ * raises it to 0.
+ */
 export function toHalfDoneError(store: string, answer: string): UnknownOutcome {
   const message = `redis ${store} counted the hits and then answered: ${shorten(answer)}`;
   return new UnknownOutcome('store_unavailable', message, { fault: 'answer' });
 }
 
-/** What INCRBY answered, and the command that is still to be done. */
+/** The answer of INCRBY, and the command that is left to do. */
 export interface HalfDoneWork {
   readonly count: number;
   readonly left: [name: string, ...args: string[]];
 }
 
-/** The same where another node is to do what is left. */
+/** As above, where another node is to complete it. */
 export class HalfDone extends StoreError {
   readonly work: HalfDoneWork;
   readonly redirect: AnswerError;
@@ -157,7 +157,7 @@ function isRedirect(answer: string): boolean {
   return /^(?:MOVED|ASK) /.test(answer);
 }
 
-/** It answered for one counter something other than a count: an object or list is named by its kind. */
+/** The server answered for one counter something other than a count: an object or list is named by its kind. */
 export function toNoCountError(store: string, answer: unknown): StoreError {
   const text = shorten(typeof answer === 'number' ? String(answer) : typeof answer);
   const message = `redis ${store} answered ${text}, expected a count from 0 to 2^63 - 1; the hits may or may not be counted`;
@@ -168,7 +168,7 @@ export function toUnavailableError(store: string, reason: string): StoreError {
   return new StoreError('store_unavailable', `redis ${store} is not available: ${reason}`);
 }
 
-/** No first connection came about. */
+/** No first connection was established. */
 export function toGivenUpError(store: string, withinMs: number, reason: string): StoreError {
   const message = `redis ${store} could not be reached within ${String(withinMs)} ms: ${reason}`;
   return new StoreError('store_unavailable', message);

@@ -1,28 +1,27 @@
 import type { RedisCounters } from './options';
 
-/** What an instance writes beside its counters for other instances to compare. */
+/** A note that an instance writes beside its counters for other instances to compare. */
 export interface VersionNote {
   readonly key: string;
-  /** Of the data that it uses; none has a space. */
+  /** Versions of the data that it uses; none contains a space. */
   readonly versions: readonly string[];
-  /** How long what an instance wrote counts without being written again. */
+  /** How long a note counts without being renewed. */
   readonly ttlSeconds: number;
 }
 
-/** What follows more of them was not written by an instance. */
+/** Further entries were not written by an instance. */
 const MAX_VERSIONS = 32;
 const ENTRY = /^([^\s@]{1,64})@(\d{1,12})$/;
 
 /**
  * Writes the versions and returns all that instances have written within the time to live, by the clock of the store:
- * `2025c@1795812345 2026f@1795812350`. Two that write at the same time may lose one until it is written again.
- * Rejects with a StoreError.
+ * `2025c@1795812345 2026f@1795812350`. Of two concurrent writes one may be lost until it is renewed. Rejects with a StoreError.
  */
 export async function noteVersions(
-  counters: Pick<RedisCounters, 'ask'>,
+  counters: Pick<RedisCounters, 'send'>,
   { key, versions, ttlSeconds }: VersionNote,
 ): Promise<readonly string[]> {
-  const [time, text] = await counters.ask(key, [['time'], ['get', key]]);
+  const [time, text] = await counters.send(key, [['time'], ['get', key]]);
   const now = Number((time as readonly unknown[])[0]);
   const noted = new Map<string, number>();
   for (const entry of typeof text === 'string' ? text.split(' ', MAX_VERSIONS) : []) {
@@ -32,6 +31,6 @@ export async function noteVersions(
   }
   for (const version of versions) noted.set(version, now);
   const written = [...noted].map(([version, second]) => `${version}@${String(second)}`).join(' ');
-  await counters.ask(key, [['set', key, written, 'EX', String(ttlSeconds)]]);
+  await counters.send(key, [['set', key, written, 'EX', String(ttlSeconds)]]);
   return [...noted.keys()].sort();
 }

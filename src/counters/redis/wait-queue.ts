@@ -2,7 +2,7 @@ import { type StoreError } from '../../core/errors';
 import { type RedisConnection } from './connection';
 import { type BatchInFlight } from './in-flight';
 
-/** A connection that has taken a batch on. */
+/** A connection that has accepted a batch. */
 export interface Lease {
   readonly connection: RedisConnection;
   readonly batchInFlight: BatchInFlight;
@@ -12,7 +12,7 @@ export interface WaitQueueOptions {
   readonly timeoutMs: number;
   readonly toTimeoutError: () => StoreError;
   readonly overdueMs: number;
-  /** A batch has waited for `overdueMs`; an error ends that wait. */
+  /** A batch has waited for `overdueMs`; a returned error ends its wait. */
   readonly onOverdue: () => StoreError | undefined;
 }
 
@@ -49,7 +49,7 @@ export function createWaitQueue(options: WaitQueueOptions) {
     get size() {
       return waiters.size;
     },
-    /** Increments that wait. */
+    /** Number of waiting increments. */
     get weight() {
       return weight;
     },

@@ -1,7 +1,7 @@
-/** What a server is that was named as the one that counts, as a node of a cluster (`alone`) or as a sentinel (`no-sentinel`). */
+/** What a server turned out to be that was named as the one that counts, as a node of a cluster (`alone`) or as a sentinel (`no-sentinel`). */
 export type WrongKind = 'cluster' | 'replica' | 'sentinel' | 'alone' | 'no-sentinel';
 
-/** The setting that says what the store is, with its older name. */
+/** The setting for the kind of store, with its older name. */
 export type TypeSetting = 'KVSTORE_TYPE' | 'KVSTORE_PERSECOND_TYPE';
 
 const ADVICE: Readonly<Record<WrongKind, (set: (type: string) => string) => string>> = {
@@ -18,14 +18,14 @@ function adviceFor(kind: WrongKind, setting: TypeSetting = 'KVSTORE_TYPE'): stri
   return ADVICE[kind]((type) => `${setting}=${type} (${older}=${type})`);
 }
 
-/** The other side answers, and cannot count. */
+/** The other side answers, but cannot count. */
 export class AwayError extends Error {}
 
 /** The server is not what the settings say, and cannot count. */
 export class WrongKindError extends AwayError {
   override readonly name = 'WrongKindError';
   readonly kind: WrongKind;
-  /** What the server is and the setting that mends it; names no address. */
+  /** What the server is and the setting to change; names no address. */
   readonly advice: string;
   constructor(kind: WrongKind, setting: TypeSetting | undefined, answer: string) {
     const advice = adviceFor(kind, setting);
@@ -36,17 +36,17 @@ export class WrongKindError extends AwayError {
   }
 }
 
-/** What a server alone answers to who takes it for a node of a cluster. */
+/** A single server's answer to a client that takes it for a node of a cluster. */
 export function isAlone(answer: string): boolean {
   return answer.startsWith('ERR This instance has cluster support disabled');
 }
 
-/** What a server answers to a command of sentinels. */
+/** A server's answer to a command that only sentinels know. */
 export function isUnknownCommand(answer: string): boolean {
   return /^ERR unknown command/i.test(answer);
 }
 
-/** What a server that is not alone answers to who takes it for the only one. */
+/** A cluster node's answers to a client that takes it for the only server. */
 const MISPLACED = /^MOVED \d|^(?:ERR )?Script attempted to access a non local key/;
 
 export function isOfCluster(answer: string): boolean {

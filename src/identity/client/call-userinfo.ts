@@ -30,7 +30,7 @@ interface UserinfoCall {
   readonly signal: AbortSignal | undefined;
 }
 
-/** What may stand in the value of a header; anything else would come back in an error of the platform. */
+/** Valid characters of a header's value; others would appear in an error of the platform. */
 const HEADER_TEXT = /^[\x21-\x7e]+$/;
 
 /** One call, without retries. Rejects with an `AuthenticationError` or an `APIError`. */
@@ -77,7 +77,7 @@ async function ask(
   }
 }
 
-/** Whatever threw may have quoted what it was given. */
+/** The error may quote the credentials that were passed in. */
 function networkError(url: string, error: unknown, secrets: readonly string[]): APIError {
   const { message = '', cause } = Object(error) as { message?: string; cause?: unknown };
   const { message: inner = '' } = Object(cause) as { message?: string };
@@ -123,12 +123,12 @@ function statusError(response: FetchedResponse, body: string): IdentityError {
     : new APIError('status', message, details);
 }
 
-/** Ends a call when its time is over or the caller wants it. */
+/** Ends a call on its time-out or when the caller aborts it. */
 interface Deadline {
   readonly signal: AbortSignal;
   /** Why it ended; undefined: it did not. */
   readonly ended: 'timeout' | 'aborted' | undefined;
-  /** Lets go of timer and listener. */
+  /** Releases the timer and the listener. */
   clear(): void;
 }
 

@@ -1,4 +1,4 @@
-/** Details of a failure; undefined where the service did not say. */
+/** Details of a failure; undefined where the service sent none. */
 export interface IdentityErrorDetails {
   /** HTTP status; undefined when there was no answer. */
   readonly status?: number | undefined;
@@ -11,7 +11,7 @@ export interface IdentityErrorDetails {
   readonly cause?: unknown;
 }
 
-/** Whatever can go wrong with a call. The token is in no message. */
+/** Any failure of a call. Its message does not contain the token. */
 export class IdentityError extends Error {
   override readonly name: string = 'IdentityError';
   readonly status: number | undefined;
@@ -29,12 +29,12 @@ export class IdentityError extends Error {
   }
 }
 
-/** The service answered 401: the token (or the API key) is not good. */
+/** The service answered 401: the token (or the API key) is not valid. */
 export class AuthenticationError extends IdentityError {
   override readonly name = 'AuthenticationError';
 }
 
-/** Why a call failed that did not fail with 401. */
+/** Why a call failed, other than with 401. */
 export type APIErrorCode =
   /** Another status than 200 and 401. */
   | 'status'
@@ -43,11 +43,11 @@ export type APIErrorCode =
   | 'timeout'
   /** The caller's signal. */
   | 'aborted'
-  /** The service pointed elsewhere; the token is not sent there. */
+  /** The service redirected; the token is not sent there. */
   | 'redirect'
-  /** No UserInfoResponse, or one whose `meta.code` is not 200. */
+  /** Not a UserInfoResponse, or one whose `meta.code` is not 200. */
   | 'bad_body'
-  /** The token or the API key holds what no header may hold; nothing was sent. */
+  /** The token or the API key contains characters that a header may not have; nothing was sent. */
   | 'bad_credential';
 
 /** Any other failure. */

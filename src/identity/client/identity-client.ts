@@ -4,11 +4,11 @@ import { callUserinfo, type Fetch } from './call-userinfo';
 import { loadRxjs } from './load-rxjs';
 
 export interface IdentityClientOptions {
-  /** Where the service is: `https://identity.example.com`; a path before `/v1` is kept. */
+  /** The address of the service: `https://identity.example.com`; a path before `/v1` is kept. */
   readonly baseUrl: string;
   /** Sent as `X-API-Key`. */
   readonly apiKey?: string;
-  /** Longest time for a whole call; 10 s by default. */
+  /** Time limit of a whole call; 10 s by default. */
   readonly timeoutMs?: number;
   /** Default: the platform's. */
   readonly fetch?: Fetch;
@@ -22,7 +22,7 @@ export interface CallOptions {
 const DEFAULT_TIMEOUT_MS = 10_000;
 const PATH = '/v1/userinfo';
 
-/** Asks an identity service who a token belongs to. Holds no connection and needs no closing. */
+/** Looks up the user of a token at an identity service. Holds no connection and needs no closing. */
 export class IdentityClient {
   readonly #url: string;
   readonly #apiKey: string | undefined;
@@ -55,7 +55,7 @@ export class IdentityClient {
     });
   }
 
-  /** The same as a stream: one call per subscription, which ends with it. Needs the package rxjs. */
+  /** The same as a stream: one call per subscription, aborted with it. Needs the package rxjs. */
   getUserInfo$(token: string): Observable<UserInfoResponse> {
     const { Observable: Stream } = loadRxjs();
     return new Stream((subscriber) => {

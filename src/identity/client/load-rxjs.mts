@@ -1,6 +1,6 @@
 import type { Rxjs } from './load-rxjs.js';
 
-/** A module without it is a client without streams, in browsers too. */
+/** Without the package the client works without streams, in browsers too. */
 const rxjs: Rxjs | undefined = await import('rxjs').catch(() => undefined);
 
 export function loadRxjs(): Rxjs {

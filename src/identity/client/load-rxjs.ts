@@ -6,8 +6,8 @@ export interface Rxjs {
 }
 
 /**
- * The optional companion: the client works without it unless a stream is asked for. This is the one
- * for CommonJS; `load-rxjs.mts` is the one for ES modules.
+ * The optional dependency: the client works without it until a stream is requested. This is the loader for CommonJS;
+ * `load-rxjs.mts` is the one for ES modules.
  */
 export function loadRxjs(): Rxjs {
   // eslint-disable-next-line @typescript-eslint/no-require-imports -- optional, so not at the top

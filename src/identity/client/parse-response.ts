@@ -80,7 +80,7 @@ export function parseErrorBody(body: string): {
   return { ...pick('error'), ...pick('errorDescription'), ...pick('requestId') };
 }
 
-/** Undefined when it is none. */
+/** Undefined when it is invalid. */
 function parseJson(body: string): unknown {
   try {
     return JSON.parse(body) as unknown;

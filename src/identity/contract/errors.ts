@@ -1,6 +1,6 @@
 import type { Meta } from './user-info';
 
-/** Every `error` that the service answers, and its HTTP status. Stable. */
+/** Every `error` of the service, and its HTTP status. Stable. */
 export const STATUS_OF_ERROR = {
   invalid_request: 400,
   unauthorized: 401,
@@ -15,7 +15,7 @@ export const STATUS_OF_ERROR = {
 
 export type ErrorCode = keyof typeof STATUS_OF_ERROR;
 
-/** The body of every answer that is not 200. */
+/** The body of every answer other than 200. */
 export interface ErrorResponse {
   readonly meta: Meta;
   readonly error: ErrorCode;

@@ -43,7 +43,7 @@ export interface UserInfo {
   readonly environmentId: string;
 }
 
-/** The body of a 200. All fields are always there: empty texts and lists where nothing is known. */
+/** The body of a 200. All fields are always present: empty strings and lists where nothing is known. */
 export interface UserInfoResponse {
   readonly meta: Meta;
   readonly session: {

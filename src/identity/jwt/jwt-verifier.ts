@@ -1,12 +1,12 @@
 import type { TokenOwner } from '../store/store';
 
-/** The user whom a JWT access token speaks for, once its signature and its claims were found right. */
+/** Verifies JWT access tokens, and returns the user of a token whose signature and claims are valid. */
 export interface JwtVerifier {
   /** Undefined: not valid for this service. Rejects with `KeysUnavailable` when the keys cannot be read. */
   verify(text: string): Promise<TokenOwner | undefined>;
 }
 
-/** The key set cannot be read, so whether a token is good is unknown. */
+/** The key set cannot be read, so whether a token is valid is unknown. */
 export class KeysUnavailable extends Error {
   override readonly name = 'KeysUnavailable';
   readonly code = 'keys_unavailable';

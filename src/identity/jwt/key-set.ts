@@ -7,22 +7,22 @@ import { KeysUnavailable } from './jwt-verifier';
 interface KeySetDeps {
   /** Reads the whole set; rejects within its own time-out. */
   readonly load: () => Promise<unknown>;
-  /** Milliseconds of a clock that never goes back. */
+  /** A monotonic clock, in milliseconds. */
   readonly monotonicMs: () => number;
   readonly logger: Logger;
 }
 
 interface KeySetOptions {
-  /** Where it comes from, for the log. */
+  /** Its source, for the log. */
   readonly name: string;
-  /** A good set is read again after this time, while the old one serves. */
+  /** A good set is refreshed after this time, while the old one serves. */
   readonly refreshMs: number;
 }
 
-/** However many tokens name unknown keys, and however the source fails, it is asked once in this time. */
+/** The source is read at most once in this time, however many tokens name unknown keys, and however it fails. */
 const ASK_EVERY_MS = 5_000;
 
-/** Keys by which tokens are checked; the last good set keeps serving while its source is away. */
+/** The keys that verify tokens; the last good set keeps serving while its source is unreachable. */
 export function createKeySet(
   deps: KeySetDeps,
   { name, refreshMs }: KeySetOptions,
@@ -49,8 +49,8 @@ export function createKeySet(
       failure = reason;
     }
   };
-  /** Asks unless it was done a moment ago; calls meanwhile wait for the same answer. */
-  const askAgain = (): Promise<void> => {
+  /** Reads again unless that was done a moment ago; concurrent calls share one read. */
+  const readAgain = (): Promise<void> => {
     if (asking !== undefined) return asking;
     if (monotonicMs() - lastAskedMs < ASK_EVERY_MS) return Promise.resolve();
     lastAskedMs = monotonicMs();
@@ -61,7 +61,7 @@ export function createKeySet(
     if (find === undefined) throw new KeysUnavailable(`the key set ${name}: ${String(failure)}`);
     return find;
   };
-  /** A key that is there and cannot be used (a private one, a point off its curve) refuses its tokens. */
+  /** An unusable key of the set (a private one, a point off its curve) refuses its tokens. */
   const warnOfKey = (error: unknown): void => {
     if (error instanceof errors.JWKSNoMatchingKey) return;
     const reason = toReason(error);
@@ -74,8 +74,8 @@ export function createKeySet(
   };
 
   return async (header, token) => {
-    if (find === undefined) await askAgain();
-    else if (monotonicMs() - lastGoodMs > refreshMs) void askAgain();
+    if (find === undefined) await readAgain();
+    else if (monotonicMs() - lastGoodMs > refreshMs) void readAgain();
     try {
       return await current()(header, token);
     } catch (error) {
@@ -83,8 +83,8 @@ export function createKeySet(
         throw error;
       warnOfKey(error);
     }
-    // A key that is new since, or one that was repaired.
-    await askAgain();
+    // For a key that is new since, or was repaired.
+    await readAgain();
     if (failure !== undefined) throw new KeysUnavailable(`the key set ${name}: ${failure}`);
     return current()(header, token);
   };

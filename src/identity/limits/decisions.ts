@@ -1,15 +1,15 @@
 export type DescriptorEntries = readonly { readonly key: string; readonly value: string }[];
 
-/** What the decision service says of one request. */
+/** The decision service's answer to one request. */
 export interface LimitVerdict {
   readonly isOver: boolean;
-  /** Requests per window of the limit that was hit; undefined when the answer does not say. */
+  /** Requests per window of the exceeded limit; undefined when the answer does not contain it. */
   readonly limit: number | undefined;
-  /** The largest time until a window of a limit that was hit ends. */
+  /** The longest time until a window of an exceeded limit ends. */
   readonly resetSeconds: number | undefined;
 }
 
-/** How the identity service asks for decisions: in process, by gRPC or by `POST /json` (behaviour.md §7.7). */
+/** How the identity service gets decisions: in process, by gRPC or by `POST /json` (behaviour.md §7.7). */
 export interface Decisions {
   /** Counts one hit. Rejects within its time-out when there is no decision. */
   ask(descriptor: DescriptorEntries): Promise<LimitVerdict>;
@@ -19,7 +19,7 @@ export interface Decisions {
 /** The domain of the rules that protect this service. */
 export const DOMAIN = 'identity';
 
-/** The overall code decides, since shadow mode turns it to OK; of the statuses that are over the one that lasts longest counts. */
+/** The overall code decides, since shadow mode turns it to OK; of the exceeded statuses the one with the longest wait counts. */
 export function toVerdict(isOver: boolean, statuses: readonly LimitVerdict[]): LimitVerdict {
   const reset = ({ resetSeconds = 0 }: LimitVerdict): number => resetSeconds;
   const [longest] = statuses
@@ -28,7 +28,7 @@ export function toVerdict(isOver: boolean, statuses: readonly LimitVerdict[]): L
   return { isOver, limit: longest?.limit, resetSeconds: longest?.resetSeconds };
 }
 
-/** The fields of a RateLimitResponse that matter here, as proto3 JSON and proto-loader have them. */
+/** The relevant fields of a RateLimitResponse, in the form of proto3 JSON and proto-loader. */
 export interface RawDecision {
   readonly overallCode?: string;
   readonly statuses?: readonly {
@@ -40,14 +40,14 @@ export interface RawDecision {
 
 const OVER = 'OVER_LIMIT';
 
-/** Throws when the answer holds no decision. */
+/** Throws when the answer contains no decision. */
 export function readDecision({ overallCode, statuses = [] }: RawDecision): LimitVerdict {
   if (overallCode !== 'OK' && overallCode !== OVER)
     throw new Error('the answer holds no decision, expected an overallCode of OK or OVER_LIMIT');
   const read = statuses.map(({ code, currentLimit, durationUntilReset }): LimitVerdict => {
     return {
       isOver: code === OVER,
-      // A limit of 0 is left out in JSON.
+      // A limit of 0 is omitted in JSON.
       limit: currentLimit ? (currentLimit.requestsPerUnit ?? 0) : undefined,
       resetSeconds: readSeconds(durationUntilReset),
     };
@@ -57,7 +57,7 @@ export function readDecision({ overallCode, statuses = [] }: RawDecision): Limit
 
 type RawDuration = NonNullable<RawDecision['statuses']>[number]['durationUntilReset'];
 
-/** `12s`, `1.5s` or `{seconds}`; undefined when it is not a time. */
+/** `12s`, `1.5s` or `{seconds}`; undefined when it is not a duration. */
 function readSeconds(duration: RawDuration): number | undefined {
   const text = typeof duration === 'object' ? duration?.seconds : duration?.replace(/s$/, '');
   const seconds = Number(text ?? Number.NaN);

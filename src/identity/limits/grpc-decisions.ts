@@ -4,7 +4,7 @@ import { loadShouldRateLimit } from '../../platform/proto-files';
 import { type Decisions, DOMAIN, type RawDecision, readDecision } from './decisions';
 import type { RemoteOptions } from './json-decisions';
 
-/** The library would wait two minutes for a service that was away for long. */
+/** The library would wait two minutes for a service that was unreachable for long. */
 const MAX_RETRY_MS = 1_000;
 
 /** Decisions by `envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit`, without TLS. */

@@ -16,27 +16,27 @@ export type LimitRejection = OverLimit | NoDecision;
 
 interface LimitsDeps {
   readonly decisions: Decisions;
-  /** Milliseconds of a clock that never goes back. */
+  /** A monotonic clock, in milliseconds. */
   readonly monotonicMs: () => number;
-  /** Called with the error of every question without an answer. */
+  /** Called with the error of every request without a decision. */
   readonly onFailure: (error: unknown) => void;
 }
 
 export interface LimitsOptions {
-  /** What happens without a decision (IDENTITY_RATELIMIT_FAILURE). */
+  /** The behaviour without a decision (IDENTITY_RATELIMIT_FAILURE). */
   readonly failure: 'allow' | 'deny';
-  /** Most addresses that are remembered as over a limit, for each of the two limits of addresses. */
+  /** Maximal number of addresses cached as over a limit, for each of the two limits of addresses. */
   readonly maxBlocked: number;
 }
 
 const NO_DECISION: NoDecision = { kind: 'no-decision' };
 
-/** An address over its limit is answered from memory until the window ends, without another question. */
+/** An address over its limit is answered from the cache until the window ends, without another request. */
 export function createLimits(
   { decisions, monotonicMs, onFailure }: LimitsDeps,
   { failure, maxBlocked }: LimitsOptions,
 ) {
-  // Two maps: an address that is over one limit must stay over the other too.
+  // Two maps: an address over one limit must stay over the other too.
   const overRequests = createBlocks(monotonicMs, maxBlocked);
   const overFailures = createBlocks(monotonicMs, maxBlocked);
 
@@ -63,8 +63,8 @@ export function createLimits(
 
   return {
     /**
-     * Every request, before the store is touched. `isKnown`: its credential was good from this address before,
-     * so that what others have failed there does not count.
+     * For every request, before the store is read. `isKnown`: its credential was valid from this address before, so that failures
+     * of others there do not count.
      */
     admit(address: string, isKnown: boolean) {
       const block =
@@ -74,7 +74,7 @@ export function createLimits(
         overRequests.add(address, over);
       });
     },
-    /** A credential that was refused. A rejection wherever `admit` has one for credentials that are not known. */
+    /** Charges a refused credential. Resolves to a rejection wherever `admit` does for unknown credentials. */
     async chargeFailure(address: string) {
       const before = overFailures.find(address);
       const rejection = await ask(
@@ -86,10 +86,10 @@ export function createLimits(
           overFailures.add(address, over);
         },
       );
-      // The same answer that an unknown credential gets there.
+      // The answer that an unknown credential gets there.
       return before === undefined ? rejection : toOverLimit(overFailures.find(address) ?? before);
     },
-    /** A token that was good. */
+    /** Charges a valid token. */
     chargeUser: (userId: string) =>
       ask([
         { key: 'authenticated', value: 'true' },
@@ -99,7 +99,7 @@ export function createLimits(
   };
 }
 
-/** The questions of one request; undefined: go on. None of them rejects. */
+/** The limits of one request; undefined: continue. None of them rejects. */
 export type Limits = ReturnType<typeof createLimits>;
 
 /** For IDENTITY_RATELIMIT=off. */
@@ -110,13 +110,13 @@ export const NO_LIMITS: Limits = {
   close: () => Promise.resolve(),
 };
 
-/** A limit that was hit and the time until it resets. */
+/** An exceeded limit and the time until it resets. */
 export interface Block {
   readonly limit: number | undefined;
   readonly untilMs: number;
 }
 
-/** The addresses that are over one limit, until its window ends; the newest `max` of them. */
+/** The addresses over one limit, until its window ends; the newest `max` of them. */
 function createBlocks(monotonicMs: () => number, max: number) {
   const blocks = new Map<string, Block>();
   return {

@@ -1,7 +1,7 @@
 import { createCredential, formatCredential, hashSecret } from '../credential';
 import { done, notFound, toIso, type ProvisioningCommand, type CommandDeps } from './command';
 
-/** The key itself: printed once, kept nowhere. */
+/** The key itself is printed once and never stored. */
 export async function issueApiKey(
   { store, nowMs, randomBytes }: CommandDeps,
   name: string,

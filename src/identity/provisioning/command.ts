@@ -10,7 +10,7 @@ export interface CommandDeps {
   readonly randomBytes: RandomBytes;
   /** All of standard input. */
   readonly readInput: () => Promise<string>;
-  /** Where the service is reached from this machine: `http://localhost:8082`. */
+  /** The address of the service on this machine: `http://localhost:8082`. */
   readonly baseUrl: string;
 }
 
@@ -19,7 +19,7 @@ export interface CommandCall {
   readonly flags: FlagValues;
 }
 
-/** What a command did. `records` are for `--json`, a line each; `lines` for people. */
+/** The result of a command. `records` are for `--json`, a line each; `lines` for people. */
 export type CommandResult =
   | {
       readonly kind: 'done';
@@ -34,7 +34,7 @@ export interface ProvisioningCommand {
   /** Names of the values that must be given. */
   readonly values?: readonly string[];
   readonly flags?: Flags;
-  /** What it reads from the standard input. */
+  /** The input that it reads from standard input. */
   readonly input?: string;
   readonly run: (call: CommandCall, deps: CommandDeps) => Promise<CommandResult>;
 }
@@ -59,7 +59,7 @@ export function flagText({ flags }: CommandCall, name: string): string | undefin
 /** The longest session: a year. */
 const MAX_TTL_MS = 366 * 24 * 3_600_000;
 
-/** The milliseconds of a flag that holds a duration; a text is what is wrong. */
+/** The milliseconds of a flag with a duration; a string is a mistake. */
 export function readTtl(
   call: CommandCall,
   name: string,

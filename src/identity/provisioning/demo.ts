@@ -6,7 +6,7 @@ import { issueToken } from './token-commands';
 const USER = 'demo';
 const SESSION_MS = 3_600_000;
 
-/** Something to try in a minute: a user, a token and a line that works. */
+/** A quick trial: a user, a token and a line that works. */
 export const demo: ProvisioningCommand = {
   doc: 'adds a user to the store of the environment and prints a token and a curl line that works',
   async run(_call, deps) {

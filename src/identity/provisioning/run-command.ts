@@ -19,7 +19,7 @@ const FAILED = 1;
 const WRONG = 2;
 const NOT_FOUND = 3;
 
-/** Runs one command of the provisioning; never rejects. */
+/** Runs one provisioning command; never rejects. */
 export async function runCommand(
   words: readonly string[],
   deps: CommandDeps,
@@ -108,7 +108,7 @@ export function usage(): string {
   ].join('\n');
 }
 
-/** What follows the words of a command: `<user> [--ttl <duration, 1h>]`. */
+/** The arguments of a command: `<user> [--ttl <duration, 1h>]`. */
 function usageOf({ values = [], flags = {}, input }: ProvisioningCommand): readonly string[] {
   const options = Object.entries(flags).map(([name, flag]) => {
     const value = [flag.value, flag.default].filter((text) => text !== undefined).join(', ');

@@ -10,7 +10,7 @@ import {
   type ProvisioningCommand,
 } from './command';
 
-/** How long a session lasts by default. */
+/** The default length of a session. */
 export const DEFAULT_SESSION = '1h';
 
 const add: ProvisioningCommand = {

@@ -29,8 +29,8 @@ interface IssueOptions {
 }
 
 /**
- * User, then session, then token: whatever fails in between leaves nothing that lets anybody in. The token itself is printed once
- * and kept nowhere.
+ * User, then session, then token: a failure in between leaves nothing that grants access. The token itself is printed once and
+ * never stored.
  */
 export async function issueToken(
   { store, nowMs, randomBytes }: CommandDeps,
@@ -78,7 +78,7 @@ const issue: ProvisioningCommand = {
   },
 };
 
-/** A token never stands on the command line, where other users of the machine can read it. */
+/** A token is never on the command line, where other users of the machine can read it. */
 async function readToken({ readInput }: CommandDeps) {
   return parseCredential('token', (await readInput()).trim());
 }

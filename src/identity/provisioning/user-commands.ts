@@ -13,7 +13,7 @@ import {
   type CommandResult,
 } from './command';
 
-/** Flags of `user add` that become a text of the same meaning. */
+/** Flags of `user add` with text fields of the same meaning. */
 const TEXT_FLAGS = {
   'external-id': 'externalId',
   'user-name': 'userName',

@@ -4,7 +4,7 @@ import type { OverLimit } from '../limits/limits';
 import type { UserRecord } from '../store/records';
 import type { UserinfoOutcome } from './outcome';
 
-/** A whole answer, without what depends on the connection. */
+/** A whole answer, independent of the connection. */
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -16,7 +16,7 @@ export type UserinfoProfile = 'documented' | 'full';
 const CHALLENGE = 'Bearer realm="identity"';
 export const ALLOWED_METHODS = 'GET, HEAD, OPTIONS';
 
-/** Fixed texts: a 401 must not tell one fault of a token from another. */
+/** Fixed texts: a 401 must not distinguish the faults of a token. */
 const DESCRIPTIONS: Readonly<Record<ErrorCode, string>> = {
   invalid_request:
     'the request carries more than one credential, expected one Authorization header',
@@ -87,7 +87,7 @@ function userinfoBody(remainingSeconds: number, user: string): string {
   return `{"meta":${meta},"session":${session},"user":${user}}`;
 }
 
-/** A record is never changed, so its text is made once. */
+/** A record never changes, so its text is made once. */
 function createUserPrinter(toPublic: (user: UserRecord) => object) {
   const texts = new WeakMap<UserRecord, string>();
   return (user: UserRecord): string => {
@@ -128,8 +128,8 @@ export function toUser(user: UserRecord): UserInfo {
 }
 
 /**
- * What strict published clients cannot do without (IDENTITY_USERINFO_PROFILE=full). Entries that need
- * an id of their own get one made of the user's and their place.
+ * Fields that strict published clients require (IDENTITY_USERINFO_PROFILE=full). Entries that need an id of their own get one
+ * derived from the user's and their index.
  */
 function toFullUser(user: UserRecord) {
   const { emails, photos, names, ...rest } = user;

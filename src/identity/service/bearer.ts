@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 
-/** What a request shows to be let in (RFC 6750 §2). */
+/** The credential of a request (RFC 6750 §2). */
 export type BearerCredential =
   | { readonly kind: 'token'; readonly token: string }
-  /** None: no header, another scheme, or a token where it does not count. */
+  /** No header, another scheme, or a token where it is not accepted. */
   | { readonly kind: 'none' }
   /** Two of them: which one is meant is unknown. */
   | { readonly kind: 'ambiguous' };
@@ -22,7 +22,7 @@ export function readBearer(request: IncomingMessage): BearerCredential {
   return token === '' ? NONE : { kind: 'token', token };
 }
 
-/** All values of a header, as `headersDistinct` has them, without reading the others. */
+/** All values of a header, as in `headersDistinct`, without reading the others. */
 export function headerValues({ rawHeaders }: IncomingMessage, name: string): readonly string[] {
   const values: string[] = [];
   for (let at = 0; at < rawHeaders.length; at += 2) {

@@ -4,12 +4,12 @@ import type { Logger } from '../../platform/logger/logger';
 import { ProxyHops, withoutMapping, type Network } from '../../platform/proxy-hops';
 import { headerValues } from './bearer';
 
-/** One provider hands a customer a /56 or more: its owner can use every address of it. */
+/** A provider hands a customer a /56 or more: its owner can use every address of it. */
 const IPV6_PREFIX = 56;
 
 /**
- * The address by which limits count. X-Forwarded-For is believed from the right as far as it was written
- * by trusted proxies; an IPv6 address counts as its /56.
+ * The address for limits. X-Forwarded-For is trusted from the right as far as trusted proxies wrote it; an IPv6 address counts as
+ * its /56.
  */
 export function createClientAddress(trusted: readonly Network[], logger: Logger) {
   const hops = new ProxyHops(trusted);

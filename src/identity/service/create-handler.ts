@@ -15,7 +15,7 @@ export interface HandlerDeps {
   readonly userinfo: (request: IncomingMessage) => Promise<UserinfoOutcome>;
   readonly metrics: Metrics;
   readonly logger: Logger;
-  /** Milliseconds of a clock that never goes back. */
+  /** A monotonic clock, in milliseconds. */
   readonly monotonicMs: () => number;
   readonly createRequestId: () => string;
 }
@@ -26,17 +26,17 @@ export interface HandlerOptions {
 }
 
 const PATH = '/v1/userinfo';
-/** While a store is away every request fails: the log says so once in this time. */
+/** While a store is unreachable every request fails: the log reports it once in this time. */
 const WARN_EVERY_MS = 1_000;
 
-/** On every answer, whatever its status (behaviour.md §7.2). */
+/** Headers of every answer, whatever its status (behaviour.md §7.2). */
 const ALWAYS = {
   'Content-Type': 'application/json; charset=utf-8',
   'Cache-Control': 'no-store',
   'X-Content-Type-Options': 'nosniff',
 };
 
-/** One request while it is answered. */
+/** One request in progress. */
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -44,7 +44,7 @@ interface Exchange {
   readonly startedMs: number;
 }
 
-/** The HTTP face of the service by Express' router; what is asked for is found by `userinfo`. */
+/** The HTTP interface of the service by Express' router; `userinfo` makes the answers. */
 export function createHandler(deps: HandlerDeps, options: HandlerOptions): RequestListener {
   const { userinfo, metrics, logger, monotonicMs, createRequestId } = deps;
   const answer = createAnswers(options.profile);
@@ -78,7 +78,7 @@ export function createHandler(deps: HandlerDeps, options: HandlerOptions): Reque
       ...headers,
       ...length,
     });
-    // Node leaves the body out by itself when the method was HEAD.
+    // Node omits the body by itself when the method was HEAD.
     response.end(body);
   };
   const sendOutcome = (exchange: Exchange, outcome: UserinfoOutcome): void => {
@@ -117,8 +117,8 @@ export function createHandler(deps: HandlerDeps, options: HandlerOptions): Reque
   });
   router.all(PATH, refuseAll('method_not_allowed', 'method'));
   router.use(refuseAll('not_found', 'path'));
-  // The router without an application around it: that one gives every request and response another
-  // prototype, which makes all that Node does with them four times as slow (docs/identity.md).
+  // The router without an application around it: that one replaces the prototypes of every request and response, which makes Node
+  // four times as slow with them (docs/identity.md).
   return (request, response) => {
     const onError: NextFunction = (error) => {
       sendFault(begin(request, response), error);
@@ -127,7 +127,7 @@ export function createHandler(deps: HandlerDeps, options: HandlerOptions): Reque
   };
 }
 
-/** Too short for a token, so that none comes back in an answer or a log by mistake. */
+/** Too short for a token, so that none appears in an answer or a log by mistake. */
 const GOOD = /^[A-Za-z0-9._:@-]{1,64}$/;
 
 /** The client's X-Request-Id when it is a plain one, else a new one. */
@@ -140,7 +140,7 @@ const EXPOSED =
   'X-Request-Id, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, WWW-Authenticate';
 const PREFLIGHT_SECONDS = 600;
 
-/** CORS for the origins that IDENTITY_CORS_ORIGINS names (`*`: all); credentials are headers, never cookies. */
+/** CORS for the origins in IDENTITY_CORS_ORIGINS (`*`: all); credentials are headers, never cookies. */
 function createCors(origins: readonly string[], methods: string) {
   const all = origins.includes('*');
   const allowed = new Set(origins);
@@ -158,7 +158,7 @@ function createCors(origins: readonly string[], methods: string) {
     };
   };
   return {
-    /** What every answer to this request says about origins; nothing while CORS is off. */
+    /** The headers about origins for every answer to this request; none while CORS is off. */
     headers,
     /** Further headers of the answer to a preflight. */
     preflight(request: IncomingMessage) {

@@ -19,7 +19,7 @@ const METRICS_SETTINGS = { host: 'IDENTITY_METRICS_ADDR', port: 'IDENTITY_METRIC
 
 export interface IdentityServiceDeps extends Omit<HandlerDeps, 'userinfo'> {
   readonly store: IdentityStore;
-  /** Undefined: JWT access tokens are not taken. */
+  /** Undefined: JWT access tokens are not accepted. */
   readonly jwt: JwtVerifier | undefined;
   readonly limits: Limits;
 }
@@ -34,17 +34,17 @@ export interface IdentityServiceOptions extends HandlerOptions {
   readonly address: Address;
   /** The port for operators; undefined: none. */
   readonly metricsAddress: Address | undefined;
-  /** Of both ports. */
+  /** Limits of both ports. */
   readonly limits: HttpLimits;
   readonly trustedProxies: readonly Network[];
 }
 
 export interface IdentityService {
-  /** All that runs by itself; completes after `close`. */
+  /** Background work; completes after `close`. */
   readonly run$: Observable<never>;
   /** Opens the store and the ports; settles with the port of the service. */
   listen(): Promise<number>;
-  /** Answers what is in flight, then lets go of limits and store. Safe to call twice. */
+  /** Answers requests in flight, then closes limits and store. Safe to call twice. */
   close(withinMs: number): Promise<void>;
 }
 
@@ -97,7 +97,7 @@ const CODES: Readonly<Record<RejectStatus, ErrorCode>> = {
   503: 'unavailable',
 };
 
-/** What the listener answers by itself, in the envelope of all answers. */
+/** The listener's own answers, in the envelope of all answers. */
 export function createReject(createRequestId: () => string): Reject {
   return (status) => {
     const requestId = createRequestId();

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 
-/** Hashes of what a client has presented, so that memory and core dumps hold no credential. */
+/** Hashes of a client's credentials, so that memory and core dumps contain none. */
 export interface Shown {
-  /** Of the address and the token. */
+  /** Hash of the address and the token. */
   readonly pair: string;
-  /** Of the API key that came along. */
+  /** Hash of the accompanying API key. */
   readonly apiKey: string;
 }
 
@@ -12,13 +12,13 @@ export interface Shown {
 const MAX_KNOWN = 10_000;
 
 /**
- * Which credentials were good a while ago, from which address. They exempt their clients from a budget that their
- * neighbours have spent, and prove nothing: each of them is checked again.
+ * Credentials that were valid recently, with their addresses. They exempt their clients from a budget that their neighbours have
+ * spent, and prove nothing: each of them is checked again.
  *
- * The address belongs to it, so that one address cannot learn whether a token is in use at another.
+ * The address is part of it, so that one address cannot learn whether a token is in use at another.
  */
 export function createKnownCredentials(max = MAX_KNOWN) {
-  /** The API key by the pair: a caller who varies it takes one place all the same. */
+  /** The API key by the pair: a caller who varies it occupies one entry all the same. */
   const known = new Map<string, string>();
   return {
     has: ({ pair, apiKey }: Shown) => known.get(pair) === apiKey,
@@ -34,7 +34,7 @@ export function createKnownCredentials(max = MAX_KNOWN) {
   };
 }
 
-/** No header holds a line break, so that no two sets of texts look alike. */
+/** No header contains a line break, so that different lists of texts differ. */
 export function toShown(address: string, token: string, apiKeys: readonly string[]): Shown {
   const digest = (text: string): string => hash('sha256', text, 'base64url');
   return {

@@ -31,7 +31,7 @@ export function createMetrics() {
       requests.inc({ code: status, reason });
       duration.observe(seconds);
     },
-    /** A question to the decision service that got no answer. */
+    /** Counts a request to the decision service without an answer. */
     limiterFailure() {
       failures.inc();
     },
@@ -43,7 +43,7 @@ export function createMetrics() {
 /** Counts requests for the operator's scrapes. */
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** The port for operators: `/metrics`, and `/healthcheck`, which says whether the store can be read. */
+/** The port for operators: `/metrics`, and `/healthcheck`, which reports whether the store can be read. */
 export function createMetricsHandler(metrics: Metrics, store: IdentityReader): RequestListener {
   return (request, response) => {
     const send = (status: number, body: string): void => {

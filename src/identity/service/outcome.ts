@@ -2,7 +2,7 @@ import type { ErrorCode } from '../contract/errors';
 import type { OverLimit } from '../limits/limits';
 import type { UserRecord } from '../store/records';
 
-/** Why, for the operator's metrics and log; callers never see it. */
+/** The reason, for the operator's metrics and log; callers never see it. */
 export type Reason =
   | 'ok'
   | 'over_limit'
@@ -24,7 +24,7 @@ export type Reason =
   | 'preflight'
   | 'fault';
 
-/** What a request comes to. */
+/** The outcome of a request. */
 export type UserinfoOutcome =
   | { readonly kind: 'found'; readonly user: UserRecord; readonly remainingMs: number }
   | { readonly kind: 'over-limit'; readonly rejection: OverLimit }

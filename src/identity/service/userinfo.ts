@@ -9,16 +9,16 @@ import { refused, type UserinfoOutcome, type Reason } from './outcome';
 
 export interface UserinfoDeps {
   readonly store: IdentityReader;
-  /** Undefined: JWTs are not taken. */
+  /** Undefined: JWTs are not accepted. */
   readonly jwt: JwtVerifier | undefined;
   readonly limits: Limits;
   readonly clientAddress: (request: IncomingMessage) => string;
 }
 
-/** Longer texts are not looked at (behaviour.md §7.3). */
+/** Longer texts are refused unread (behaviour.md §7.3). */
 export const MAX_TOKEN_LENGTH = 4_096;
 
-/** A credential that is refused. */
+/** A refused credential. */
 interface Fault {
   readonly kind: 'fault';
   readonly error: 'invalid_token' | 'invalid_api_key';
@@ -27,7 +27,7 @@ interface Fault {
 
 type Verified = { readonly kind: 'good'; readonly token: TokenOwner } | Fault;
 
-/** `GET /v1/userinfo` in its steps: bearer, limit, verify, load. Never rejects for what a client sends. */
+/** `GET /v1/userinfo` in its steps: bearer, limit, verify, load. Never rejects because of a client's input. */
 export function createUserinfo({ store, jwt, limits, clientAddress }: UserinfoDeps) {
   const known = createKnownCredentials();
 
@@ -67,7 +67,7 @@ export function createUserinfo({ store, jwt, limits, clientAddress }: UserinfoDe
     const checked = await checkCredentials(request, bearer.token);
     if (checked.kind === 'found') known.add(shown);
     if (checked.kind !== 'fault') return checked;
-    // A refused credential costs; an address that has shown too many of them has to wait.
+    // A refused credential is charged; an address with too many of them has to wait.
     known.drop(shown);
     const charged = await limits.chargeFailure(address);
     return charged === undefined ? refused(checked.error, checked.reason) : toOutcome(charged);

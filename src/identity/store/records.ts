@@ -20,7 +20,7 @@ export class MalformedRecord extends Error {
   }
 }
 
-/** Messages have the sort of a value, never the value, which may be personal. */
+/** Messages contain the type of a value, never the value, which may be personal data. */
 const DIALECT: Dialect = {
   refuse: () => undefined,
   inKnownOrder: true,
@@ -48,7 +48,7 @@ function textOrNull(field: Field): string | null {
   return typeof value === 'string' ? value : refuseType(field, 'a string or null', null);
 }
 
-/** What is known of a user. Texts are empty, lists are empty and the rest is null where nothing is. */
+/** The data of a user. Where nothing is known, strings and lists are empty and the rest is null. */
 const readUser = record({
   id: text,
   externalId: text,
@@ -76,7 +76,7 @@ const readUser = record({
   preferredLanguage: textOrNull,
   locale: text,
   timezone: textOrNull,
-  // False: disabled. None of the user's tokens is good.
+  // False: disabled. None of the user's tokens is valid.
   active: flag(true),
   // RFC 3339, as all times of records.
   createdAt: text,
@@ -94,7 +94,7 @@ const readToken = record({
   createdAt: text,
 });
 
-/** `name` says whose it is, in the operator's words. */
+/** `name` identifies its owner, in the operator's words. */
 const readApiKey = record({ id: text, secretHash: text, name: text, createdAt: text });
 
 export type UserRecord = ReturnType<typeof readUser>;
@@ -103,11 +103,11 @@ export type TokenRecord = ReturnType<typeof readToken>;
 export type ApiKeyRecord = ReturnType<typeof readApiKey>;
 
 export interface LiveSession extends SessionRecord {
-  /** Milliseconds until it is over. */
+  /** Milliseconds until it ends. */
   readonly remainingMs: number;
 }
 
-/** Ids stand in keys of the store and in descriptors of limits. */
+/** Ids are used in keys of the store and in descriptors of limits. */
 const ID = /^[A-Za-z0-9._:@+-]{1,128}$/;
 const HASH = /^[0-9a-f]{64}$/;
 
@@ -117,7 +117,7 @@ export function isId(id: string): boolean {
   return ID.test(id);
 }
 
-/** A user from JSON; fields that are left out are empty. Throws `MalformedRecord` with every mistake. */
+/** A user from JSON; missing fields are empty. Throws `MalformedRecord` with every mistake. */
 export function parseUser(input: unknown, where = 'user'): UserRecord {
   const user = parse(input, where, readUser);
   check(isId(user.id), `${where}.id is not ${ID_EXPECTED}`);

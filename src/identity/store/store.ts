@@ -1,52 +1,52 @@
 import type { Observable } from 'rxjs';
 import type { ApiKeyRecord, LiveSession, SessionRecord, TokenRecord, UserRecord } from './records';
 
-/** What a token that was found right leads to. */
+/** The owner of a valid token. */
 export interface TokenOwner extends Pick<TokenRecord, 'sessionId' | 'userId'> {
-  /** Which of the sessions that had this id, one after another; undefined (JWTs): the one that has it now. */
+  /** Which of the successive sessions with this id; undefined (JWTs): the current one. */
   readonly incarnation?: string;
 }
 
 export type FoundToken = TokenRecord & TokenOwner;
 
-/** Whom a token stands for; undefined where the session is over or the user is gone. */
+/** The session and user of a token; undefined where the session has ended or the user was deleted. */
 export interface Owner {
   readonly user: UserRecord | undefined;
   readonly remainingMs: number | undefined;
 }
 
-/** What the service asks on the way of a request. Every call rejects with `StoreUnavailable`, soon, when the store is away. */
+/** The store's interface for requests. Every call rejects with `StoreUnavailable`, soon, when the store is unreachable. */
 export interface IdentityReader {
   /** Undefined: unknown, expired or revoked. */
   findToken(id: string): Promise<FoundToken | undefined>;
   findOwner(token: TokenOwner): Promise<Owner>;
-  /** None: API keys are not asked for. */
+  /** Empty: API keys are not required. */
   apiKeys(): Promise<readonly ApiKeyRecord[]>;
 }
 
-/** Users, sessions, tokens and API keys. The contract suite in `test/contract` says what every store keeps. */
+/** Users, sessions, tokens and API keys. The contract suite in `test/contract` is its specification. */
 export interface IdentityStore extends IdentityReader {
-  /** All that it does by itself, such as following changes of others; completes after `close`. */
+  /** Its background work, such as following changes of others; completes after `close`. */
   readonly run$: Observable<never>;
-  /** Makes ready what can be; never rejects: a store that is away answers `StoreUnavailable`. */
+  /** Prepares what it can; never rejects: an unreachable store answers `StoreUnavailable`. */
   open(): Promise<void>;
   close(): Promise<void>;
 
   findUser(id: string): Promise<UserRecord | undefined>;
   listUsers(): Promise<readonly UserRecord[]>;
-  /** Adds users or replaces those of the same id. */
+  /** Adds users or replaces those with the same id. */
   putUsers(users: readonly UserRecord[]): Promise<void>;
-  /** Ends the sessions of the user too. False: there was none. */
+  /** Ends the user's sessions too. False: there was none. */
   deleteUser(id: string): Promise<boolean>;
 
-  /** Starts a session without tokens, whatever had its id before. False: there is no such user. */
+  /** Starts a session without tokens, whatever used its id before. False: there is no such user. */
   createSession(session: SessionRecord, ttlMs: number): Promise<boolean>;
   findSession(id: string): Promise<LiveSession | undefined>;
   listSessions(userId: string): Promise<readonly LiveSession[]>;
   /** Revokes the session and with it all its tokens. False: there was none. */
   deleteSession(id: string): Promise<boolean>;
 
-  /** Lives as long as its session, or for `ttlMs` when that is shorter. False: the session is over. */
+  /** Lives as long as its session, or for `ttlMs` when that is shorter. False: the session has ended. */
   createToken(token: TokenRecord, ttlMs?: number): Promise<boolean>;
   /** Revokes one token. False: there was none. */
   deleteToken(id: string): Promise<boolean>;
@@ -55,7 +55,7 @@ export interface IdentityStore extends IdentityReader {
   deleteApiKey(id: string): Promise<boolean>;
 }
 
-/** The store cannot be read or written now. The message names it and holds no secret. */
+/** The store cannot be read or written now. The message names it and contains no secret. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
   readonly code = 'store_unavailable';

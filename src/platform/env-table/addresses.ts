@@ -30,7 +30,7 @@ function parsePort(text: string, min: number): number | undefined {
   return number >= min && number <= 65_535 ? number : undefined;
 }
 
-/** `<host>:<port>` with an IPv6 address in brackets; no host means this machine, as Go dials it. */
+/** `<host>:<port>` with an IPv6 address in brackets; no host means this machine, as in Go's dialer. */
 export function parseAddress(text: string): Address | undefined {
   const [, hostText = '', portText = ''] = HOST_AND_PORT.exec(text) ?? [];
   const host = hostText === '' ? 'localhost' : parseHost(hostText);

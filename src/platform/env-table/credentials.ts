@@ -6,7 +6,7 @@ export interface Credentials {
   readonly password: string;
 }
 
-/** `<PASSWORD>` or `<USER>:<PASSWORD>`; the first colon divides, so a password may hold more of them. */
+/** `<PASSWORD>` or `<USER>:<PASSWORD>`; the first colon divides, so a password may contain more of them. */
 export const credentials: Parser<Credentials> = {
   expected: '<PASSWORD> or <USER>:<PASSWORD>, without line breaks',
   parse: (text) => {

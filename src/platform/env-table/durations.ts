@@ -13,7 +13,7 @@ const NANOSECONDS: Readonly<Record<string, bigint>> = {
 const UNIT = Object.keys(NANOSECONDS).join('|');
 const WHOLE_TEXT = new RegExp(`^[+-]?(?:0|(?:(?:\\d+(?:\\.\\d*)?|\\.\\d+)(?:${UNIT}))+)$`);
 const COMPONENT = new RegExp(`(\\d*)\\.?(\\d*)(${UNIT})`, 'g');
-/** Go keeps a duration as a signed 64-bit count of nanoseconds. */
+/** Go stores a duration as a signed 64-bit count of nanoseconds. */
 const MAX_NANOSECONDS = 2n ** 63n - 1n;
 
 function componentNanoseconds(whole: string, fraction: string, unit: string): bigint {
@@ -24,7 +24,7 @@ function componentNanoseconds(whole: string, fraction: string, unit: string): bi
   );
 }
 
-/** Milliseconds (with fraction) of a duration as Go's time.ParseDuration reads it; undefined when it is none. */
+/** Milliseconds (with fraction) of a duration as Go's time.ParseDuration reads it; undefined when it is invalid. */
 export function parseDuration(text: string): number | undefined {
   if (!WHOLE_TEXT.test(text)) return undefined;
   const isNegative = text.startsWith('-');
@@ -38,9 +38,9 @@ export function parseDuration(text: string): number | undefined {
 }
 
 export interface DurationRange {
-  /** Lower end, included; `0` when left out. */
+  /** Lower end, included; default `0`. */
   readonly min?: string;
-  /** Upper end, included; none when left out. */
+  /** Upper end, included; default: none. */
   readonly max?: string;
 }
 

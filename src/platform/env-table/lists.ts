@@ -1,6 +1,6 @@
 import type { Parser } from './setting';
 
-/** Items with commas between them; white space around an item is dropped, an empty item refused. */
+/** Items separated by commas; white space around an item is dropped, an empty item refused. */
 export function listOf<T>(item: Parser<T>, each: string): Parser<readonly T[]> {
   return {
     expected: `${each}, with commas between several`,
@@ -11,7 +11,7 @@ export function listOf<T>(item: Parser<T>, each: string): Parser<readonly T[]> {
   };
 }
 
-/** `<name><separator><value>` pairs with commas between them; the last of equal names counts. */
+/** `<name><separator><value>` pairs separated by commas; the last of equal names counts. */
 export function pairs(separator: ':' | '='): Parser<Readonly<Record<string, string>>> {
   return {
     expected: `<k1>${separator}<v1>,<k2>${separator}<v2>`,
@@ -28,7 +28,7 @@ export function pairs(separator: ':' | '='): Parser<Readonly<Record<string, stri
   };
 }
 
-/** `<k1>=<v1>,<k2>=<v2>` with URL-encoded values, as OpenTelemetry's settings are written. */
+/** `<k1>=<v1>,<k2>=<v2>` with URL-encoded values, as in OpenTelemetry's settings. */
 export const headerPairs: Parser<Readonly<Record<string, string>>> = {
   expected: '<k1>=<v1>,<k2>=<v2> with URL-encoded values',
   parse: (text) => {

@@ -2,7 +2,7 @@ import type { Setting, Table, Values } from './setting';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where a reading leaves what an operator has to know; one line each. */
+/** Collects messages for the operator; one line each. */
 export interface Diagnostics {
   /** Stops the start. */
   readonly problems: string[];
@@ -17,7 +17,7 @@ interface Given {
 
 const MAX_VALUE_SHOWN = 120;
 
-/** An address with an @ may carry a password, whatever the setting is. */
+/** An address with an @ may contain a password, whatever the setting is. */
 function show(entry: Setting<unknown>, name: string, text: string): string {
   if (entry.secret === true || text.includes('@')) return `${name} (value not shown)`;
   const short = text.length > MAX_VALUE_SHOWN ? `${text.slice(0, MAX_VALUE_SHOWN)}…` : text;
@@ -77,7 +77,7 @@ function readSetting(entry: Setting<unknown>, given: readonly Given[], diagnosti
   return used.value;
 }
 
-/** Reads every setting of a table from the environment; all that is wrong goes to the diagnostics. */
+/** Reads every setting of a table from the environment; all mistakes are added to the diagnostics. */
 export function readTable<T extends Table>(table: T, env: Environment, diagnostics: Diagnostics) {
   const values: Record<string, unknown> = {};
   const shown: Record<string, string> = {};
@@ -98,35 +98,35 @@ export function readTable<T extends Table>(table: T, env: Environment, diagnosti
     names[String(key)] ?? fittingName(table[key] as Setting<unknown>);
   const describe = (key: keyof T) => shown[String(key)] ?? nameOf(key);
   return {
-    /** A setting that was refused holds its default, so that further checks can go on. */
+    /** A refused setting has its default, so that further checks can continue. */
     values: values as Values<T>,
     isSet: (key: keyof T) => Object.hasOwn(shown, key),
     /**
-     * The setting under the name by which it was set, with its value unless that is a secret. One that is not set goes by the name
-     * that fits the others: `REDIS_URL` beside `REDIS_TIMEOUT`.
+     * The setting under the name by which it was set, with its value unless that is a secret. An unset one has the name that fits
+     * the others: `REDIS_URL` beside `REDIS_TIMEOUT`.
      */
     describe,
     /** The name by which it was set, or that fits the others. */
     nameOf,
-    /** All that are set, as `describe` writes them. */
+    /** All settings that are set, as `describe` writes them. */
     given: Object.values(shown),
-    /** Says of a setting what was expected of it. */
+    /** Reports what was expected of a setting. */
     refuse(key: keyof T, expected: string) {
       diagnostics.problems.push(`${describe(key)}: expected ${expected}`);
     },
-    /** Where all that is wrong goes. */
+    /** The list of all mistakes. */
     diagnostics,
   };
 }
 
 export type TableReading<T extends Table> = ReturnType<typeof readTable<T>>;
 
-/** As Kubernetes joins them: an IPv6 address stands in brackets. */
+/** As Kubernetes writes them: an IPv6 address is in brackets. */
 const LINK = /^(?:tcp|udp|sctp):\/\/(?:[\d.]+|\[[\da-f:.]+\]):\d{1,5}$/i;
 
 /**
- * Whether Kubernetes has set this variable because a Service of the namespace is called like it:
- * `grpc` makes `GRPC_PORT=tcp://10.0.0.1:8081`. Of the names that it makes, ours can only be `<SERVICE>_PORT`.
+ * Whether Kubernetes has set this variable because a Service of the namespace has that name: `grpc` makes
+ * `GRPC_PORT=tcp://10.0.0.1:8081`. Of the names that it derives, ours can only be `<SERVICE>_PORT`.
  */
 export function isServiceLink(name: string, text: string): boolean {
   return name.endsWith('_PORT') && LINK.test(text);

@@ -9,7 +9,7 @@ function matching(expected: string, pattern: RegExp): Parser<string> {
 /** The path of a file or directory. */
 export const path: Parser<string> = matching('a path without line breaks', /^[^\0\r\n]+$/);
 
-/** A text without spaces, tabs and line breaks. */
+/** A string without spaces, tabs and line breaks. */
 export const word: Parser<string> = matching('a string without whitespace', /^[^\s\0]+$/);
 
 /** The path part of an address, `/metrics`. */
@@ -21,7 +21,7 @@ export const headerName: Parser<string> = matching(
   /^[!#$%&'*+.^_`|~\w-]+$/,
 );
 
-/** Exactly one of these texts. */
+/** Exactly one of these strings. */
 export function oneOf<const T extends string>(...choices: readonly T[]): Parser<T> {
   return {
     expected: `one of ${choices.join(', ')}`,
@@ -29,7 +29,7 @@ export function oneOf<const T extends string>(...choices: readonly T[]): Parser<
   };
 }
 
-/** One of these texts in any letter case, and what each of them means; names are lower case. */
+/** One of these strings in any letter case, and its meaning; names are lower case. */
 export function oneOfInAnyCase<const T extends string>(
   meanings: Readonly<Record<string, T>>,
 ): Parser<T> {
@@ -68,7 +68,7 @@ export const onOrOff: Parser<boolean> = {
   parse: (text) => (text === 'on' || text === 'off' ? text === 'on' : undefined),
 };
 
-/** `true` or `false` in any letter case, as OpenTelemetry's settings are written. */
+/** `true` or `false` in any letter case, as in OpenTelemetry's settings. */
 export const booleanInAnyCase: Parser<boolean> = {
   expected: 'true or false',
   parse: (text) => trueOrFalse.parse(text.trim().toLowerCase()),
@@ -90,7 +90,7 @@ function within(value: number | undefined, min: number, max: number): number | u
   return value !== undefined && value >= min && value <= max ? value : undefined;
 }
 
-/** A whole number in a range, both ends included; written as Go's strconv.ParseInt with base 0 takes it. */
+/** A whole number in a range, both ends included; in the syntax of Go's strconv.ParseInt with base 0. */
 export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): Parser<number> {
   const range =
     max === Number.MAX_SAFE_INTEGER
@@ -102,7 +102,7 @@ export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): Parser<
   };
 }
 
-/** A decimal number in a range, both ends included; infinity and NaN are none. */
+/** A decimal number in a range, both ends included; infinity and NaN are refused. */
 export function decimalNumber(min: number, max: number): Parser<number> {
   return {
     expected: `a number from ${String(min)} to ${String(max)}`,
@@ -110,7 +110,7 @@ export function decimalNumber(min: number, max: number): Parser<number> {
   };
 }
 
-/** Permission bits as `chmod` takes them, in octal: `0660`, `660`. */
+/** Permission bits as `chmod` accepts them, in octal: `0660`, `660`. */
 export const fileMode: Parser<number> = {
   expected: 'a file mode in octal, 0000 to 0777',
   parse: (text) => (/^0?[0-7]{3}$/.test(text) ? Number.parseInt(text, 8) : undefined),

@@ -2,7 +2,7 @@
 export interface Parser<T> {
   /** Completes the sentence "expected …". */
   readonly expected: string;
-  /** The value; undefined when the text is not what was expected. */
+  /** The value; undefined when the text is invalid. */
   parse(text: string): T | undefined;
 }
 
@@ -11,16 +11,16 @@ export interface Description {
   readonly doc: string;
   /** The default as an operator would write it. Without one the value is undefined. */
   readonly default?: string;
-  /** What happens where there is no default, for the help: `a random UUID`. */
+  /** The behaviour without a default, for the help: `a random UUID`. */
   readonly whenUnset?: string;
   readonly aliases?: readonly string[];
-  /** The value never reaches a message. */
+  /** The value never appears in a message. */
   readonly secret?: boolean;
-  /** An empty text is a value of its own; otherwise it counts as not set. */
+  /** An empty string is a value of its own; otherwise it counts as not set. */
   readonly emptyIsValue?: boolean;
   /**
-   * Accepted for old deployments; has no effect. `silent`: the manifests of existing deployments set it as a matter of
-   * course, so that its use is not a warning.
+   * Accepted for old deployments; has no effect. `silent`: the manifests of existing deployments usually set it, so that its use is
+   * not a warning.
    */
   readonly deprecated?: 'warned' | 'silent';
 }
@@ -28,7 +28,7 @@ export interface Description {
 export interface Setting<T> extends Description {
   readonly name: string;
   readonly parser: Parser<unknown>;
-  /** Only the type counts: what a reading of this setting holds. */
+  /** For the type system only: the type of this setting's value. */
   readonly type?: T;
 }
 

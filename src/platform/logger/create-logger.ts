@@ -6,11 +6,11 @@ import { createNanoClock, toTimestamp } from './timestamp';
 export interface LoggerOptions {
   readonly level: LogLevel;
   readonly format: 'text' | 'json';
-  /** Takes one line with its newline; by default it is written to standard error at once. */
+  /** Writes one line with its newline; default: to standard error, synchronously. */
   readonly write?: (line: string) => void;
   /** Unix nanoseconds. */
   readonly now?: () => bigint;
-  /** Stand in every line. */
+  /** Fields of every line. */
   readonly always?: LogFields;
 }
 
@@ -18,7 +18,7 @@ export interface LoggerOptions {
 const PINO_WARN = 'warn';
 const STANDARD_ERROR = 2;
 
-/** The log in one of the two shapes of the document (docs/logging.md). */
+/** The log in one of the two documented shapes (docs/logging.md). */
 export function createLogger(options: LoggerOptions): Logger {
   const { level, format, write = standardError(), now = createNanoClock(), always } = options;
   const shape = format === 'json' ? escapeInvisible : toTextLine;
@@ -53,12 +53,12 @@ export function standardError(): (line: string) => void {
   };
 }
 
-/** Keys of the line itself; a field of that name is written as `fields.<name>`. */
+/** Keys of the line itself; a field with such a name is written as `fields.<name>`. */
 const TAKEN = new Set(['@message', '@timestamp', 'level', 'time', 'msg']);
-/** An error that causes itself must not keep us busy. */
+/** A cycle of causes must not loop for ever. */
 const MAX_CAUSES = 5;
 
-/** Fields that can be written as JSON, whatever they were. */
+/** Fields in a form that JSON can represent, whatever they were. */
 function plainFields(fields: LogFields): Record<string, unknown> {
   const plain: Record<string, unknown> = {};
   for (const [key, field] of Object.entries(fields)) {

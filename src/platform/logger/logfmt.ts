@@ -1,6 +1,6 @@
-/** What a value may hold without quotes, as logrus has it. */
+/** Characters of a value without quotes, as in logrus. */
 const PLAIN = /^[A-Za-z0-9\-._/@^+]+$/;
-/** Control and format characters and line separators: what could forge, hide or reorder a line. */
+/** Control and format characters and line separators, which could forge, hide or reorder a line. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
 /** A value of a `key=value` line: bare when it is simple, else quoted and escaped as in JSON. */
@@ -8,7 +8,7 @@ export function logfmtValue(text: string): string {
   return PLAIN.test(text) ? text : escapeInvisible(JSON.stringify(text));
 }
 
-/** Escapes what JSON leaves as it is but a terminal or a reader of lines would obey. */
+/** Escapes characters that JSON leaves but a terminal or a reader of lines would obey. */
 export function escapeInvisible(json: string): string {
   return json.replace(INVISIBLE, (character) => {
     const units = Array.from({ length: character.length }, (_, i) => character.charCodeAt(i));
@@ -25,7 +25,7 @@ export function toTextLine(json: string): string {
   return pairs.join(' ');
 }
 
-/** What is nested gets a dotted key: `error.message=… error.stack=…`. */
+/** Nested fields get a dotted key: `error.message=… error.stack=…`. */
 function addPairs(pairs: string[], key: string, field: unknown): void {
   if (typeof field !== 'object' || field === null) {
     pairs.push(`${logfmtValue(key)}=${value(field)}`);

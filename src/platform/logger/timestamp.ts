@@ -1,6 +1,6 @@
-/** Beyond this the time of day was set, and the monotonic clock is anchored to it anew. */
+/** Beyond this the time of day was set, and the monotonic clock is anchored to it again. */
 const MAX_DRIFT_NS = 2_000_000n;
-/** Two looks at the clocks that lie further apart had somebody else run between them. */
+/** Between two clock reads that are further apart another process ran. */
 const MAX_APART_NS = 1_000_000n;
 const NS_PER_MS = 1_000_000n;
 
@@ -11,7 +11,7 @@ export function createNanoClock(): () => bigint {
     const monotonic = process.hrtime.bigint();
     const wall = BigInt(Date.now()) * NS_PER_MS;
     if (isDrift(monotonic + offset - wall)) {
-      // It only looks so where the process waited for a processor between the two.
+      // Also when the process waited for a processor between the two reads.
       const fresh = readOffset();
       if (isDrift(offset - fresh)) offset = fresh;
     }
@@ -19,7 +19,7 @@ export function createNanoClock(): () => bigint {
   };
 }
 
-/** What has to be added to the monotonic clock, of two looks at one moment. */
+/** The offset of the monotonic clock, from two reads at one moment. */
 function readOffset(): bigint {
   for (;;) {
     const before = process.hrtime.bigint();

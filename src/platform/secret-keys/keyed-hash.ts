@@ -5,7 +5,7 @@ const BLOCK = 64;
 const DIGEST = 32;
 /** Longer texts get a buffer of their own. */
 const MAX_KEPT_BYTES = 4_096;
-/** Most bytes of a UTF-16 unit in UTF-8. */
+/** Maximal bytes of a UTF-16 unit in UTF-8. */
 const MAX_BYTES_PER_UNIT = 3;
 /** Bytes of a digest that a token shows. */
 const SHOWN = 16;

@@ -5,7 +5,7 @@ export interface SecretKey {
   /** 1 to 999; part of every token. */
   readonly id: number;
   readonly key: KeyObject;
-  /** Unix seconds from which it is used; -Infinity: since ever. */
+  /** Unix seconds from which it is used; -Infinity: always. */
   readonly fromSeconds: number;
 }
 
@@ -15,8 +15,8 @@ const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /**
- * The keys of a file, the one used first in front: a line each, blank lines and lines that start with # aside. Throws, naming
- * every line that is a mistake and no key.
+ * The keys of a file, the one used first in front: one per line, without blank lines and lines that start with #. Throws, naming
+ * every mistaken line and no key.
  */
 export function parseSecretKeys(text: string): readonly SecretKey[] {
   const problems: string[] = [];
@@ -38,7 +38,7 @@ function isPassedOver([first = '']: readonly string[]): boolean {
   return first === '' || first.startsWith('#');
 }
 
-/** The text is what is wrong. */
+/** A string is the mistake. */
 function readKey([id = '', base64 = '', ...rest]: readonly string[]): SecretKey | string {
   if (!/^[1-9]\d{0,2}$/.test(id)) return `expected an id from 1 to 999, as in ${EXPECTED}`;
   if (!BASE64.test(base64)) return `the key ${id} is not base64: expected ${EXPECTED}`;
@@ -69,7 +69,7 @@ function clashOf(one: SecretKey, keys: readonly SecretKey[]): string | undefined
   return `the keys ${String(other.id)} and ${id} are used from the same time: expected another \`from\` for one of them`;
 }
 
-/** The newest key that is used at a Unix second; the first one before all of them. */
+/** The newest key in use at a Unix second; before all of them the first one. */
 export function keyAt(keys: readonly SecretKey[], seconds: number): SecretKey | undefined {
   let found = keys[0];
   for (const key of keys) if (key.fromSeconds <= seconds) found = key;

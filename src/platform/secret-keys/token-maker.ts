@@ -8,11 +8,11 @@ export interface NamedSecret {
   readonly value: string;
 }
 
-/** Begins values that stand for a token. */
+/** Prefix of stand-in values for a token. */
 const STAND_IN = `${randomUUID()} `;
 
 const REMEMBERED = 8_192;
-/** Longer ones are hashed anew: with it, the memory takes a few megabytes at most. */
+/** Longer ones are hashed again: this bounds the cache to a few megabytes. */
 const MAX_REMEMBERED_LENGTH = 512;
 
 /**

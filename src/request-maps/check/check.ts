@@ -2,21 +2,21 @@ import type { ProxyHops } from '../../platform/proxy-hops';
 import type { MapDescriptor, RequestField } from '../request-map';
 import type { PathStyle } from '../request-uri';
 
-/** One way to ask over HTTP, with `/check`: how a call becomes a request, and how it is answered (docs/check.md). */
+/** One configuration of `/check`: how an HTTP call becomes a request, and how it is answered (docs/check.md). */
 export interface Check {
   readonly domain: string;
   /** Undefined: no proxy, so that the peer is the client. */
   readonly proxy: ProxyName | undefined;
-  /** Whose words count. */
+  /** The trusted proxies. */
   readonly hops: ProxyHops;
   readonly deniedStatus: number;
-  /** The status of a call of which a value is too long for a pattern. */
+  /** The status of a call with a value too long for a pattern. */
   readonly tooLongStatus: number;
-  /** What a call is answered for which there is no decision. */
+  /** The answer to a call without a decision. */
   readonly onError: 'allow' | 'deny';
   /** Answers name rules by their metric keys. */
   readonly showRule: boolean;
-  /** The header that says how many hits a call costs; undefined: one. */
+  /** The header with the number of hits of a call; undefined: one. */
   readonly hitsHeader: string | undefined;
   readonly descriptors: readonly MapDescriptor[];
   /** The headers without which the proxy is not set up as this check needs it. */
@@ -25,7 +25,7 @@ export interface Check {
   readonly needsHost: boolean;
 }
 
-/** All checks of a moment, by their names; that of a single file has the name ''. */
+/** All current checks, by their names; that of a single file has the name ''. */
 export interface CheckSet {
   readonly checks: ReadonlyMap<string, Check>;
   readonly from: CheckSources;
@@ -46,7 +46,7 @@ export const PROXIES = ['nginx', 'ingress-nginx', 'traefik', 'caddy'] as const;
 
 export type ProxyName = (typeof PROXIES)[number];
 
-/** Where a proxy says each field; undefined: it does not. */
+/** The header in which a proxy sends each field; undefined: it does not. */
 export type ProxyWords = Readonly<Record<RequestField, string | undefined>>;
 
 const FORWARD_AUTH: ProxyWords = {
@@ -59,8 +59,8 @@ const FORWARD_AUTH: ProxyWords = {
 };
 
 /**
- * Exactly the headers that each proxy always writes (docs/check.md): every one of them passes on what a client wrote under the
- * names of the others.
+ * Exactly the headers that each proxy always writes (docs/check.md): each proxy forwards a client's headers with the names of the
+ * others.
  */
 export const WORDS: Readonly<Record<ProxyName, ProxyWords>> = {
   nginx: {

@@ -22,8 +22,8 @@ const KEYS = [
 ];
 
 /**
- * Reads one file of CHECK_CONFIG, undefined where it has a mistake, with all mistakes and remarks in the order of the file. What
- * could never be asked, by the bounds of requests, is a mistake.
+ * Reads one file of CHECK_CONFIG, undefined where it has a mistake, with all mistakes and remarks in the order of the file. A
+ * descriptor that the bounds of requests would always refuse is a mistake.
  */
 export function parseCheck({ file, root, problems }: RuleSource, bounds: RequestBounds) {
   const found: RuleProblem[] = [...problems];
@@ -77,7 +77,7 @@ function readHits(map: MapFields): string | undefined {
   return map.fieldsOf('hits', 'in hits', ['header'])?.text('header')?.toLowerCase();
 }
 
-/** Needed with a proxy, and of no use without one. */
+/** Required with a proxy, and useless without one. */
 function readTrusted(map: MapFields, proxy: ProxyName | undefined): readonly Network[] {
   const node = map.given('trusted_proxies');
   const items = node?.kind === 'list' ? node.items : [];
@@ -130,7 +130,7 @@ function checkBounds(
     refuse('a key has more bytes', 'MAX_NAME_BYTES', maxNameBytes);
 }
 
-/** What a check reserves is never settled. */
+/** A reservation of a check would never be settled. */
 function refuseReservations(map: MapFields, descriptors: readonly MapDescriptor[]): void {
   for (const { entries } of descriptors) {
     const key = entries.at(-1)?.key;
@@ -145,7 +145,7 @@ const FORWARDED = new Set<string | undefined>(
 );
 FORWARDED.delete('host');
 
-/** Whoever reads these as plain headers reads what clients wrote. */
+/** Plain headers with these names are the client's. */
 function warnOfClientHeaders(map: MapFields, descriptors: readonly MapDescriptor[]): void {
   const headers = descriptors.flatMap(({ entries }) =>
     entries.flatMap(({ source }) => (source.kind === 'header' ? [source.name] : [])),

@@ -15,19 +15,19 @@ import { explainRules } from './explain-rules';
 import { parseCheckOptions, USAGE } from './options';
 import { findMeetingDomains, type MeetingDomains } from '../../core/rules/find-meeting-domains';
 
-/** What the command prints and how it ends. */
+/** The output of the command and its exit code. */
 export interface CheckOutcome {
   readonly exitCode: 0 | 1;
-  /** Lines for the standard output. */
+  /** Lines for standard output. */
   readonly lines: readonly string[];
-  /** Lines for the standard error: usage mistakes only. */
+  /** Lines for standard error: usage mistakes only. */
   readonly errorLines: readonly string[];
 }
 
 /** Reads the rule files that the command line names. Never rejects. */
 export type ReadRules = (source: RuleInput) => Promise<RuleFiles>;
 
-/** Says what of the files of a deployment differs from the reference. Never rejects. */
+/** Reports what in the files of a deployment differs from the reference. Never rejects. */
 export type CheckDeployment = (
   paths: readonly string[],
 ) => Promise<{ readonly lines: readonly string[]; readonly mistakes: number }>;
@@ -65,7 +65,7 @@ type Options = Extract<ReturnType<typeof parseCheckOptions>, { readonly kind: 'c
 interface Part {
   readonly lines: readonly string[];
   readonly mistakes: number;
-  /** What is said where there is no mistake. */
+  /** The lines without a mistake. */
   readonly good: readonly string[];
 }
 
@@ -110,7 +110,7 @@ function toPart(found: readonly RuleProblem[], strict: boolean, directory: strin
   return { lines, mistakes: all.filter(isError).length, good: [] };
 }
 
-/** Undefined: no file was named. A text: why it cannot be used. */
+/** Undefined: no file was named. A string: why it cannot be used. */
 function readKeys(file: string | undefined): readonly SecretKey[] | string | undefined {
   if (file === undefined) return undefined;
   try {
@@ -120,7 +120,7 @@ function readKeys(file: string | undefined): readonly SecretKey[] | string | und
   }
 }
 
-/** The service warns of a file that it does not read and goes on; here that file must not be lost. */
+/** The service warns about a file that it does not read and continues; here that file must not be overlooked. */
 function toChecked(problem: RuleProblem, strict: boolean): RuleProblem {
   return strict || problem.class === NOT_READ ? { ...problem, severity: 'error' } : problem;
 }
@@ -144,7 +144,7 @@ function plural(count: number, noun: string): string {
 /** Pairs of domains that are listed one by one. */
 const MAX_LISTED = 20;
 
-/** Warns of domains whose fixed windows can meet in one counter key, which the service takes without a word. */
+/** Warns about domains whose fixed windows can share a counter key, which the service accepts silently. */
 function meetingProblems({ domains }: ParsedRules): readonly RuleProblem[] {
   const meetings = findMeetingDomains(domains);
   const listed = meetings.slice(0, MAX_LISTED).map(toProblem);

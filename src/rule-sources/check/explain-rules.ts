@@ -14,7 +14,7 @@ import type { DomainRules, RuleNode, Rules } from '../../core/rules/rules';
 import { takeTokens } from '../../core/rules/secrets';
 import { finish } from '../../core/steps';
 
-/** What is to be explained without a service. */
+/** The question to explain without a service. */
 export interface ExplainQuestion {
   readonly domain: string;
   readonly descriptors: readonly (readonly Entry[])[];

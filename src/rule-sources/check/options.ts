@@ -11,18 +11,18 @@ import {
 import type { RuleInput } from '../load-result';
 import type { ExplainQuestion } from './explain-rules';
 
-/** What the command line of `ratelimit-config-check` asks for. */
+/** The meaning of `ratelimit-config-check`'s command line. */
 export type CheckOptions =
   | {
       readonly kind: 'check';
-      /** Undefined: no rules, checks alone. */
+      /** Undefined: no rules, only checks. */
       readonly source: RuleInput | undefined;
-      /** What CHECK_CONFIG is to name. */
+      /** The file or directory for CHECK_CONFIG. */
       readonly checkConfig: string | undefined;
       /** Manifests, compositions and files of settings. */
       readonly deployments?: readonly string[] | undefined;
       readonly mergeDomains: boolean;
-      /** Warnings are mistakes too. */
+      /** Treats warnings as mistakes. */
       readonly strict: boolean;
       /** The file of SECRET_KEYS_FILE; undefined: ids of keys are not checked. */
       readonly keyFile: string | undefined;
@@ -166,7 +166,7 @@ function findWrongSource(sources: readonly RuleInput[], values: FlagValues): str
   return unnamed && `-${unnamed} needs a file`;
 }
 
-/** What may be checked without rules. */
+/** Subjects that may be checked without rules. */
 const OTHERS = ['check_config', 'deployment'] as const;
 const FILES = ['key_file', 'deployment'] as const;
 
@@ -185,7 +185,7 @@ function mistake(message: string): CheckOptions {
   return { kind: 'mistake', message };
 }
 
-/** What the store can; undefined when none is named. The text is what is wrong with it. */
+/** The abilities of the store; undefined when none is named. A string is a mistake. */
 function readBackend(names: readonly string[]): StoreAbilities | string | undefined {
   const [name, another] = names;
   if (name === undefined) return undefined;

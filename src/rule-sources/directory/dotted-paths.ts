@@ -6,11 +6,11 @@ export function dottedPath(path: string): string {
   return path.replaceAll('/', '.');
 }
 
-/** What a walk through the directory above `appDirectory` may find there: all but the directory itself. */
+/** Selects what a walk through the parent of `appDirectory` visits: everything but that directory itself. */
 export function besideOf(appDirectory: string) {
   const prefix = `${appDirectory}.`;
   return {
-    /** Whether a path is that of a rule file, or of a directory that may hold one. */
+    /** Whether a path is that of a rule file, or of a directory that may contain one. */
     mayHold: (path: string): boolean => {
       const dotted = dottedPath(path);
       if (path === appDirectory) return false;
@@ -22,8 +22,8 @@ export function besideOf(appDirectory: string) {
 }
 
 /**
- * Of entries that have one dotted path the reference reads the last, in the order of a walk that takes names byte by byte. Answers the
- * others, each with the name of the one that is read. Names are relative to `appDirectory`, `../` stands before those beside it.
+ * Among entries with the same dotted path the reference reads the last, in the byte order of names. Returns the others, each with the
+ * name of the one that is read. Names are relative to `appDirectory`, with `../` for entries beside it.
  */
 export function findOverwritten(
   entries: readonly DirectoryEntry[],

@@ -16,11 +16,11 @@ import { directoryOf, type DirectoryOptions } from './survey';
 import { openDirectories } from './watch-directories';
 
 export interface FollowOptions extends DirectoryOptions {
-  /** What all rule files together may hold. */
+  /** Size limit for all rule files together. */
   readonly maxBytes: number;
   /** Interval for checking the directory in case the system reported no change. */
   readonly pollMs: number;
-  /** How long nothing must change before files are read, and how long that can put a reload off. */
+  /** How long nothing must change before files are read, and how long that can delay a reload. */
   readonly settle: DebounceOptions;
   readonly loadTimeoutMs: number;
 }
@@ -49,7 +49,7 @@ export function followDirectory<R>(
       if (read === undefined) return undefined;
       const { survey, found, isDoubtful } = read;
       seen = isDoubtful ? undefined : survey.fingerprint;
-      // Anew after every change, as a watch ends without a word when its directory was replaced.
+      // Set again after every change, as a watch ends silently when its directory is replaced.
       targets.set(survey.targets);
       return await load(found, signal);
     };

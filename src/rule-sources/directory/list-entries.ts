@@ -4,15 +4,15 @@ import { basename, dirname } from 'node:path';
 import { errorCode } from '../../platform/errors';
 
 export interface DirectoryEntry {
-  /** As text; U+FFFD stands where the bytes are not UTF-8. */
+  /** As a string; invalid UTF-8 is replaced by U+FFFD. */
   readonly name: string;
-  /** The whole path as the bytes that the system knows. */
+  /** The whole path in the bytes that the system uses. */
   readonly path: Buffer;
   readonly isLink: boolean;
   readonly target:
     | { readonly kind: 'file' | 'directory' | 'other'; readonly stats: BigIntStats }
     | { readonly kind: 'unreachable'; readonly code: string };
-  /** Why it is not read whatever it holds. */
+  /** Why it is not read, whatever its content. */
   readonly leftOut?: string;
 }
 
@@ -31,7 +31,7 @@ export async function listEntries(
   return entries;
 }
 
-/** A single file, whose path has no link on its way; undefined when it is none. */
+/** A single file, whose path contains no link; undefined when it is not one. */
 export async function readFileEntry(path: string): Promise<DirectoryEntry | undefined> {
   const entry = await readEntry(dirname(path), Buffer.from(basename(path)));
   return entry?.target.kind === 'file' ? entry : undefined;
@@ -48,7 +48,7 @@ async function readEntry(directory: string, name: Buffer): Promise<DirectoryEntr
     return { name: text, path, isLink, target: { kind: kindOf(stats), stats } };
   } catch (error) {
     const code = errorCode(error);
-    // Gone since the directory was listed.
+    // Removed since the directory was listed.
     if (code === 'ENOENT' && !isLink) return undefined;
     return { name: text, path, isLink, target: { kind: 'unreachable', code } };
   }

@@ -1,12 +1,12 @@
 import { realpath, stat } from 'node:fs/promises';
 import { listEntries, type DirectoryEntry } from './list-entries';
 
-/** Enough for any set of rules; a directory that holds more is not one. */
+/** Enough for any set of rules; a directory with more entries is something else. */
 const MAX_ENTRIES = 10_000;
 
 /**
- * Lists a directory and every directory below it that is not hidden (`..data` of a Kubernetes mount would show its files a
- * second time). Follows links to directories, each directory once; `isWanted` may leave paths out. Rejects when one cannot be listed, or
+ * Lists a directory and every directory below it that is not hidden (`..data` of a Kubernetes mount would show its files a second
+ * time). Follows links to directories, each directory once; `isWanted` may exclude paths. Rejects when one cannot be listed, or
  * when there are more than 10,000 names.
  */
 export async function listTree(
@@ -14,7 +14,7 @@ export async function listTree(
   ignoreDotFiles: boolean,
   isWanted: (path: string) => boolean = () => true,
 ) {
-  /** Names are paths relative to the top; directories and what they hold follow one another. */
+  /** Names are paths relative to the top; a directory precedes its content. */
   const entries: DirectoryEntry[] = [];
   /** The real paths of all directories that were listed, the top first. */
   const directories: string[] = [];

@@ -1,15 +1,15 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 
-/** Larger than the reads of a slow disk, small enough to be no stall. */
+/** Larger than the reads of a slow disk, small enough not to stall. */
 const PIECE_BYTES = 262_144;
 
-/** Reads at most `maxBytes` of a file; undefined when it holds more. Rejects with the system's error. */
+/** Reads at most `maxBytes` of a file; undefined when it is larger. Rejects with the system's error. */
 export async function readBounded(
   path: Buffer,
   maxBytes: number,
 ): Promise<Uint8Array<ArrayBuffer> | undefined> {
-  // A name may have become a pipe since it was looked at; opening that must not wait for a writer.
+  // A name may have become a pipe since it was checked; opening that must not wait for a writer.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const { size } = await file.stat();

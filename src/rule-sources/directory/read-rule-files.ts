@@ -9,7 +9,7 @@ import type { Survey } from './survey';
 
 const UNREADABLE_NOW = 'unreadable-now';
 const SUFFIXES = ['.yaml', '.yml'];
-/** Codes of a file that may well be readable a moment later, though nothing about it changes. */
+/** Error codes of a file that may be readable a moment later without a visible change. */
 const PASSING = new Set([
   'EAGAIN',
   'EBUSY',
@@ -20,10 +20,10 @@ const PASSING = new Set([
   'ESTALE',
   'ETIMEDOUT',
 ]);
-/** What Emacs leaves beside a file that it edits: a link to nowhere. */
+/** Prefix of the lock that Emacs creates beside a file that it edits: a dangling link. */
 const EDITOR_LOCK = '.#';
 
-/** Reads the rule files that a survey found, `maxBytes` in all; whatever cannot be read is a problem. */
+/** Reads the rule files of a survey, `maxBytes` in all; an unreadable file is a problem. */
 export async function readRuleFiles(survey: Survey, maxBytes: number): Promise<RuleFiles> {
   if (survey.entries === undefined) {
     const message = `${survey.noun} cannot be read: ${survey.obstacle ?? ''}`;
@@ -59,7 +59,7 @@ async function readEntries(survey: Survey, entries: readonly DirectoryEntry[], m
 
 const NONE: ReadonlyMap<DirectoryEntry, string> = new Map();
 
-/** What editors and people leave beside rule files. */
+/** Files that editors and people leave beside rule files. */
 const NEVER_RULES = ['~', '.md'];
 
 function isRuleFile({ isFile, takes }: Survey, { name, target, leftOut }: DirectoryEntry): boolean {
@@ -84,7 +84,7 @@ function noRuleFiles({ directory, entries = [], takes }: Survey): RuleProblem {
   return problem('warning', 'no-rule-files', directory, `${none}: ${instead}`);
 }
 
-/** Whether reading again is worth while although no change was seen. */
+/** Whether to read again although no change was seen. */
 export function mustRetry({ problems }: RuleFiles): boolean {
   return problems.some((found) => found.class === UNREADABLE_NOW);
 }

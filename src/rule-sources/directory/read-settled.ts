@@ -3,15 +3,14 @@ import type { Clock } from '../../core/ports';
 import { mustRetry, readRuleFiles } from './read-rule-files';
 import { surveyDirectory, type DirectoryOptions, type Survey } from './survey';
 
-/** A set of files that is still being written after so many reads is taken as it is; its next change reloads. */
+/** A set of files that is still being written after this many reads is used as it is; its next change reloads. */
 const MAX_READS = 5;
 /** File systems stamp changes with a clock that ticks every few milliseconds: two changes in one tick look like one. */
 const TICK_MS = 20;
 
 /**
- * Reads all rule files so that they belong together: again when one of them, or where a link leads,
- * changed meanwhile. `isDoubtful`: the files may since differ although a survey looks the same. Undefined when the survey has the
- * fingerprint `seen`.
+ * Reads all rule files so that they belong together: again when one of them, or the target of a link, changed meanwhile.
+ * `isDoubtful`: the files may since differ although a survey looks the same. Undefined when the survey has the fingerprint `seen`.
  */
 export async function readSettled(
   options: DirectoryOptions & { readonly maxBytes: number },

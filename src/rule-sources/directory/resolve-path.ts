@@ -8,25 +8,24 @@ export interface WatchTarget {
   readonly names: ReadonlySet<string> | undefined;
 }
 
-/** Where a path leads, and what would change that. */
+/** The target of a path, and what would change it. */
 export interface ResolvedPath {
   /** The real path; undefined when it leads nowhere. */
   readonly real: string | undefined;
-  /** What was in the way: its path and the system's error code. */
+  /** The path that failed and the system's error code. */
   readonly obstacle: { readonly path: string; readonly code: string } | undefined;
-  /** Directory and name of everything whose replacement would change where the path leads. */
+  /** Directory and name of everything whose replacement would change the target. */
   readonly watched: readonly (readonly [directory: string, name: string])[];
-  /** Changes with every link on the way and with the identity of the end. */
+  /** Changes with every link of the path and with the identity of the target. */
   readonly state: string;
 }
 
-/** As many symbolic links as Linux follows. */
+/** Linux's own limit of symbolic links. */
 const MAX_LINKS = 40;
 
 /**
- * Follows a path link by link, as the kernel does, from the real directory `start`. Its last
- * `watchedSteps` names are watched even where they are not links, and so is every link, what it points
- * to, and what is missing.
+ * Follows a path link by link, as the kernel does, from the real directory `start`. Its last `watchedSteps` names are watched even
+ * where they are not links, and so are every link, its target, and missing parts.
  */
 export async function resolvePath(
   start: string,

@@ -5,7 +5,7 @@ import { readFileEntry, type DirectoryEntry } from './list-entries';
 import { listTree } from './list-tree';
 import { resolvePath, type ResolvedPath, type WatchTarget } from './resolve-path';
 
-/** Where the rule files are: in `root/subdirectory/appDirectory` and below it. */
+/** The location of rule files: `root/subdirectory/appDirectory` and below. */
 export interface DirectoryOptions {
   /** RUNTIME_ROOT; usually a symbolic link that is swapped. */
   readonly root: string;
@@ -16,21 +16,21 @@ export interface DirectoryOptions {
   /** RUNTIME_IGNOREDOTFILES: files whose name begins with a dot are not rule files. */
   readonly ignoreDotFiles: boolean;
   /**
-   * `named`, where it is left out: files that end in .yaml or .yml. `any`: files of any name, as the reference does. `dotted`: also those
+   * `named`, the default: files that end in .yaml or .yml. `any`: files of any name, as in the reference. `dotted`: also those
    * beside the directory whose dotted path begins with its name, such as `config.yaml`.
    */
   readonly takes?: Takes;
-  /** What messages call it, where it may be a single file as well; undefined: it is a directory of rule files. */
+  /** Its name in messages, where it may be a single file as well; undefined: it is a directory of rule files. */
   readonly fileOr?: string;
 }
 
 export type Takes = 'named' | 'any' | 'dotted';
 
-/** What a directory looks like now, without the content of its files. */
+/** The current state of a directory, without the content of its files. */
 export interface Survey {
   /** The directory as configured, for messages. */
   readonly directory: string;
-  /** Of the directory and all below it, but for ignored dot files; undefined when it cannot be listed. */
+  /** The entries of the directory and all below it, without ignored dot files; undefined when it cannot be listed. */
   readonly entries: readonly DirectoryEntry[] | undefined;
   /** Why it cannot be listed. */
   readonly obstacle: string | undefined;
@@ -38,13 +38,13 @@ export interface Survey {
   readonly fingerprint: string;
   /** When the youngest of the files last changed, Unix seconds; 0 when there is none. */
   readonly changedAtSeconds: number;
-  /** It is a single file, in place of a directory. */
+  /** It is a single file instead of a directory. */
   readonly isFile: boolean;
   readonly takes: Takes;
   readonly appDirectory: string;
-  /** What messages call it. */
+  /** Its name in messages. */
   readonly noun: string;
-  /** What to watch to learn of the next change. */
+  /** What to watch for the next change. */
   readonly targets: readonly WatchTarget[];
 }
 
@@ -52,7 +52,7 @@ export function directoryOf({ root, subdirectory, appDirectory }: DirectoryOptio
   return resolve(join(root, subdirectory, appDirectory));
 }
 
-/** Never rejects: what is in the way is part of the survey. */
+/** Never rejects: obstacles are part of the survey. */
 export async function surveyDirectory(options: DirectoryOptions): Promise<Survey> {
   const directory = directoryOf(options);
   const { root } = parse(directory);
@@ -88,7 +88,7 @@ export async function surveyDirectory(options: DirectoryOptions): Promise<Survey
 
 interface Found {
   readonly entries?: readonly DirectoryEntry[] | undefined;
-  /** To be watched. */
+  /** Directories to watch. */
   readonly directories: readonly string[];
   readonly obstacle?: string | undefined;
   readonly isFile?: boolean;
@@ -108,7 +108,7 @@ async function findEntries(options: DirectoryOptions, path: ResolvedPath): Promi
   return { ...within, entries, directories };
 }
 
-/** What is in the directory, or the file in its place. */
+/** The content of the directory, or the file in its place. */
 async function findWithin(options: DirectoryOptions, path: ResolvedPath): Promise<Found> {
   const directory = directoryOf(options);
   if (path.obstacle !== undefined) {
@@ -126,7 +126,7 @@ async function findWithin(options: DirectoryOptions, path: ResolvedPath): Promis
   }
 }
 
-/** The files beside the directory whose dotted path begins with its name; none where the directory above cannot be listed. */
+/** The files beside the directory whose dotted path begins with its name; none where the parent cannot be listed. */
 async function listBeside(options: DirectoryOptions): Promise<Found> {
   const { root, subdirectory, appDirectory, ignoreDotFiles } = options;
   const { mayHold, isTaken } = besideOf(appDirectory);
@@ -143,7 +143,7 @@ async function listBeside(options: DirectoryOptions): Promise<Found> {
   }
 }
 
-/** The single file that stands in place of a directory, where one may. */
+/** The single file in place of a directory, where one is allowed. */
 async function findFile(
   real: string,
   options: DirectoryOptions,
@@ -169,7 +169,7 @@ function identify({ path, isLink, target }: DirectoryEntry): string {
   const name = path.toString('latin1');
   if (target.kind === 'unreachable') return `${name} ${target.code}`;
   const { dev, ino, mode, size, mtimeNs, ctimeNs } = target.stats;
-  // The times of a directory change with files in it that are none of ours.
+  // The times of a directory change with files in it that are not ours.
   const version = target.kind === 'directory' ? [] : [mode, size, mtimeNs, ctimeNs];
   return [name, isLink, dev, ino, ...version].map(String).join(' ');
 }

@@ -5,11 +5,11 @@ import type { OpenWatch } from '../../../streams';
 import type { WatchTarget } from './resolve-path';
 
 /**
- * Watches directories and says when something in them may have changed, and once when the watch is
- * in place. A watch that fails is reported and not tried again; the poll beside it goes on.
+ * Watches directories and emits when something in them may have changed, and once when the watch is in place. A failed watch is
+ * reported and not retried; the poll beside it continues.
  *
- * Takes chokidar's raw events: its own compare the times of content, so a chmod would be missed, and
- * it does not follow links to files.
+ * Uses chokidar's raw events: its own compare the times of content, so a chmod would be missed, and it does not follow links to
+ * files.
  */
 export function openDirectories(
   warn: (message: string) => void,
@@ -28,7 +28,7 @@ export function openDirectories(
     watcher.on('raw', (_event, name, details) => {
       const at = watchedPathOf(details);
       const names = at === undefined ? undefined : namesOf.get(at);
-      // A name that is missing may be any.
+      // A missing name may be any.
       if (names === undefined || !name || names.has(name)) changed();
     });
     watcher.on('error', (error) => {

@@ -6,11 +6,11 @@ export interface ParsedChunk {
 }
 
 interface DomainPart extends DomainDefinition {
-  /** Position of the domain in the whole; a domain may go on in the next chunk. */
+  /** Index of the domain in the whole; a domain may continue in the next chunk. */
   readonly index: number;
 }
 
-/** Cuts parsed rules into chunks of at most `size` entries and domains together. */
+/** Splits parsed rules into chunks of at most `size` entries and domains together. */
 export function* toChunks(
   domains: readonly DomainDefinition[],
   size: number,
@@ -34,7 +34,7 @@ export function* toChunks(
   if (parts.length > 0) yield { domains: parts };
 }
 
-/** Puts chunks together again, in the order in which they were cut. */
+/** Reassembles chunks, in the order of their creation. */
 export function createAssembly() {
   const domains: (DomainDefinition & { readonly rules: RuleDefinition[] })[] = [];
   return {

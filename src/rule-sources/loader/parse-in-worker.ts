@@ -7,11 +7,11 @@ import type { ParseRules } from './rule-loader';
 import type { ParseReply, ParseRequest } from './serve-parsing';
 
 export interface WorkerOptions {
-  /** The worker's script; the built `parse-worker.js` unless a test brings its own. */
+  /** The worker's script; default: the built `parse-worker.js`. */
   readonly script?: string;
   /** Node's own flags for the worker. */
   readonly execArgv?: readonly string[];
-  /** What parsing may take of memory (about a hundred times the files); beyond it the load fails and the service lives on. */
+  /** Memory limit of parsing (about a hundred times the files); beyond it the load fails and the service survives. */
   readonly maxMemoryMb?: number;
 }
 
@@ -19,7 +19,7 @@ const SCRIPT = join(__dirname, '..', 'parse-worker.js');
 const MAX_MEMORY_MB = 1_024;
 const MEBIBYTE = 1_048_576;
 
-/** Parses in a thread of its own, started for each load and gone after it. Takes over the bytes of the files. */
+/** Parses in a thread of its own, started for each load and ended after it. Takes over the bytes of the files. */
 export function parseInWorker({
   script = SCRIPT,
   execArgv = [],
@@ -78,7 +78,7 @@ export function parseInWorker({
     });
 }
 
-/** At most half of what the container has, so that a load too large fails before the container does. */
+/** At most half of the container's memory, so that a load too large fails before the container does. */
 function affordableMemoryMb(): number {
   const half = Math.floor(process.constrainedMemory() / 2 / MEBIBYTE);
   return half > 0 ? Math.min(half, MAX_MEMORY_MB) : MAX_MEMORY_MB;

@@ -20,12 +20,12 @@ export type LoadRules<R> = (found: RuleFiles, signal: AbortSignal) => Promise<Lo
 export interface RuleLoaderDeps<R> {
   /** Parses off the main thread. */
   readonly parse: ParseRules;
-  /** Parses small files while no request is served yet, sooner than a thread could start. */
+  /** Parses small files before requests are served, sooner than a thread could start. */
   readonly parseSmall?: ParseRules;
   /** Compiles, pausing often enough that no slice takes more than a millisecond. */
   readonly compile: (domains: readonly DomainDefinition[]) => Generator<unknown, R>;
   readonly clock: Clock;
-  /** Default: of the files. */
+  /** Default: a digest of the files. */
   readonly digest?: DigestRules;
 }
 
@@ -51,7 +51,7 @@ export function createRuleLoader<R>(
     });
     try {
       const chosen = loadedBefore || sizeOf(files) >= SMALL_BYTES ? parse : parseSmall;
-      // Before parsing, which takes the bytes away.
+      // Before parsing, which detaches the bytes.
       const digested = await inSlices(digest(files));
       const parsed: ParsedRules =
         files.length === 0 ? { domains: [], problems: [] } : await chosen(files, options, signal);

@@ -4,7 +4,7 @@ import { firstProblems, type RuleProblem, type Unlisted } from '../../fields/pro
 import type { RuleFile } from '../load-result';
 import { toChunks } from './chunks';
 
-/** What goes to the worker: first the files, the zones that it asks for, then one `more` for each chunk that may come. */
+/** Messages to the worker: first the files, the zones that it asks for, then one `more` for each chunk to send. */
 export type ParseRequest =
   | ParseOrder
   | { readonly kind: 'zones'; readonly known: readonly string[] }
@@ -16,11 +16,11 @@ interface ParseOrder {
   readonly options: Omit<ParseOptions, 'hasZone'>;
 }
 
-/** What comes back. An exception in the worker arrives as the worker's `error` event. */
+/** Messages from the worker. An exception in it arrives as its `error` event. */
 export type ParseReply =
   /** Time zones that the runtime does not know: which of them do others have? Once, before all else, where rules have some. */
   | { readonly kind: 'zones'; readonly names: readonly string[] }
-  /** A `ParsedChunk` as JSON: the receiver reads a text in a third of the time that it takes to receive objects. */
+  /** A `ParsedChunk` as JSON: the receiver reads a string in a third of the time that objects take. */
   | { readonly kind: 'chunk'; readonly text: string }
   | {
       readonly kind: 'done';
@@ -28,23 +28,23 @@ export type ParseReply =
       readonly unlisted: Unlisted | undefined;
     };
 
-/** The end of a `MessagePort` that a worker needs. */
+/** The part of a `MessagePort` that a worker needs. */
 interface Port {
   on(event: 'message', listener: (request: ParseRequest) => void): unknown;
   postMessage(reply: ParseReply): void;
 }
 
-/** Zones that are asked for: those of one release that another lacks are few, and each may open files. */
+/** At most this many zones are looked up: releases differ in few, and each lookup may open files. */
 const MAX_ZONES = 32;
 
 type Parse = (files: readonly RuleFile[], options: ParseOptions) => ParsedRules;
 
-/** Entries in one message: the receiver reads these in about a third of a millisecond. */
+/** Entries per message: the receiver reads these in about a third of a millisecond. */
 const CHUNK_SIZE = 250;
 
 /**
- * Answers requests to parse. Chunks are handed out one at a time and on demand: messages that wait
- * in a port are all received in one turn, and ten thousand rules at once would stop the receiver.
+ * Answers requests to parse. Chunks are sent one at a time and on demand: all messages queued in a port are received in one turn,
+ * and ten thousand rules at once would stall the receiver.
  */
 export function serveParsing(port: Port, parse: Parse): void {
   let replies: Replies | undefined;

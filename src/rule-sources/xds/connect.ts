@@ -15,7 +15,7 @@ import type { MethodCodec } from './messages';
 import { readByTurns } from './read-by-turns';
 
 export interface ClientTls extends TlsFiles {
-  /** The name to look for in the server's certificate; undefined: the host of the target. */
+  /** The name expected in the server's certificate; undefined: the host of the target. */
   readonly serverName: string | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface XdsServerOptions {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A connection that takes longer is given up. */
+/** Time limit of connecting. */
 const CONNECT_WITHIN_MS = 20_000;
 
 /** Servers of grpc-go refuse pings that come more often than every five minutes. */
@@ -36,8 +36,8 @@ const KEEPALIVE_MS = 330_000;
 const KEEPALIVE_TIMEOUT_MS = 20_000;
 
 /**
- * Opens streams of one method, each on a connection of its own: certificates and addresses are read anew.
- * Messages that `read` throws at end the stream.
+ * Opens streams of one method, each on a connection of its own: certificates and addresses are read anew. A message for which
+ * `read` throws ends the stream.
  */
 export function createOpenStream<In>(
   { path, serialize }: MethodCodec,

@@ -18,10 +18,10 @@ import {
 import { isOfRules, refusedContent, refuseType, toErrorDetail } from './nack';
 
 /**
- * The protocol in which each response holds what changed (`DeltaAggregatedResources`).
+ * The protocol in which each response contains the changes (`DeltaAggregatedResources`).
  *
- * A server does not send again what was refused. So the changes of a refused response are held, and tried
- * again together with those that follow: once the bad resource is mended or gone, the good ones beside it count.
+ * A server does not send refused resources again. So the changes of a refused response are held, and retried together with those
+ * that follow: once the bad resource is mended or removed, the good ones beside it apply.
  */
 export function createDelta<R>({
   node,
@@ -30,7 +30,7 @@ export function createDelta<R>({
 }: ProtocolDeps<R>): Protocol<DeltaResponse, R> {
   let accepted: ResourceState = new Map();
   let held: ResourceDelta = new Map();
-  /** Of those that wait: it is asked for with each one that comes. */
+  /** Cache for pending responses: it is read for each one that arrives. */
   const contents = new WeakMap<DeltaResponse, string>();
   const contentOf = (response: DeltaResponse): string => {
     const content = contents.get(response) ?? toContent(response);
@@ -44,7 +44,7 @@ export function createDelta<R>({
     ...more,
   });
 
-  /** Loads the accepted resources with these changes; when that is good, it is what is accepted. */
+  /** Loads the accepted resources with these changes; on success, the result becomes the accepted state. */
   const attempt = async (deltas: readonly ResourceDelta[], signal: AbortSignal) => {
     const candidate = withDeltas(accepted, deltas);
     const loaded = await load(toMessage(candidate), signal);
@@ -52,7 +52,7 @@ export function createDelta<R>({
     return loaded;
   };
 
-  /** With what is held if that is possible, else without. */
+  /** With the held changes if possible, else without them. */
   const attemptChanges = async (
     changes: readonly ResourceDelta[],
     signal: AbortSignal,
@@ -91,7 +91,7 @@ export function createDelta<R>({
     return { load: { ...loaded, version }, answer, nackDelayMs: undefined, isRepeat: false };
   };
 
-  /** Handles all waiting responses as one change; undefined if it contains a mistake, so that each needs handling alone. */
+  /** Handles all pending responses as one change; undefined if it contains a mistake, so that each must be handled alone. */
   const handleTogether = async (responses: readonly DeltaResponse[], signal: AbortSignal) => {
     if (responses.length < 2 || !responses.every(isOfRules)) return undefined;
     const loaded = await attemptChanges(responses.map(toDelta), signal);
@@ -123,7 +123,7 @@ function withoutNames(delta: ResourceDelta, changes: readonly ResourceDelta[]): 
   return new Map([...delta].filter(([name]) => !changes.some((change) => change.has(name))));
 }
 
-/** Says whether two responses are the same; nonces differ. */
+/** Equal for responses with the same content; nonces differ. */
 function toContent(response: DeltaResponse): string {
   const { changed, removed } = response;
   return refusedContent(response, () => [

@@ -11,8 +11,8 @@ import type {
 import { takeWeir } from './weir-metadata';
 
 /**
- * What a rule file with the same rules would say, as a tree for `parseRuleFiles`. Places are paths of descriptors. Reports what
- * is wrong with the form of `metadata.weir`.
+ * The tree of a rule file with the same rules, for `parseRuleFiles`. Places are paths of descriptors. Reports mistakes in the form
+ * of `metadata.weir`.
  */
 export function locateResource(
   { domain, descriptors }: RateLimitConfig,
@@ -30,11 +30,11 @@ export function locateResource(
 /** One resource while its descriptors are read. */
 interface Reading {
   readonly report: Report;
-  /** What descriptors say of `charge`, which is their domain's. */
+  /** `charge` in the metadata of descriptors, which applies to their domain. */
   readonly charges: { readonly path: string; readonly value: Value }[];
 }
 
-/** The only `charge` of a domain that has no place of its own in the message. */
+/** The only `charge` of a domain, for which the message has no field. */
 function locateCharge({ charges, report }: Reading): LocatedPair | undefined {
   const [first, ...others] = charges;
   if (first === undefined) return undefined;
@@ -102,7 +102,7 @@ function locateWord(word: string, path: string, value: Value): LocatedPair {
   return { key, value: { kind: 'list', at, items } };
 }
 
-/** Without `requests_per_unit` a message says 0, where a rule file says nothing. */
+/** Without `requests_per_unit` a message has 0, where a rule file has nothing. */
 function locateLimit(at: Place, policy: RateLimitPolicy): LocatedMap {
   const { unit, requestsPerUnit = 0, unlimited, name, replaces } = policy;
   const isUnit = unit !== undefined && unit !== 'UNKNOWN';
@@ -146,7 +146,7 @@ function pair(at: Place, key: string, value: Located | undefined): LocatedPair |
   return value && { key: quoted(at, key), value };
 }
 
-/** The zero value of a field is the same as none. */
+/** The zero value of a field is equivalent to none. */
 function text(at: Place, value: string | undefined): Located | undefined {
   return value === undefined || value === '' ? undefined : quoted(at, value);
 }

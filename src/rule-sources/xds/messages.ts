@@ -36,7 +36,7 @@ export interface DeltaDiscoveryRequest extends Omit<DiscoveryRequest, 'versionIn
   readonly initialResourceVersions?: Readonly<Record<string, string>>;
 }
 
-/** `ratelimit.config.ratelimit.v3.RateLimitConfig`; what is absent has its type's zero value. */
+/** `ratelimit.config.ratelimit.v3.RateLimitConfig`; absent fields have their type's zero value. */
 export interface RateLimitConfig {
   readonly name?: string;
   readonly domain?: string;
@@ -55,7 +55,7 @@ export interface RateLimitDescriptor {
 }
 
 export interface RateLimitPolicy {
-  /** A number when it is none of the protocol's. */
+  /** A number when it is unknown to the protocol. */
   readonly unit?: string | number;
   readonly requestsPerUnit?: number;
   readonly unlimited?: boolean;
@@ -68,7 +68,7 @@ export interface Struct {
   readonly fields?: Readonly<Record<string, Value>>;
 }
 
-/** `google.protobuf.Value`; at most one is there. */
+/** `google.protobuf.Value`; at most one field is set. */
 export interface Value {
   readonly numberValue?: number;
   readonly stringValue?: string;

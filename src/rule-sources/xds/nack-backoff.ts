@@ -9,9 +9,9 @@ export function createNackBackoff({ backoff, random }: NackBackoffDeps) {
   let refused: string | undefined;
   let repeats = 0;
   return {
-    /** Whether this is what was refused last; the content is asked for only if something was. */
+    /** Whether this was refused last; the content is only computed if something was. */
     isRepeat: (content: () => string) => refused !== undefined && content() === refused,
-    /** Notes a refusal and answers for how many milliseconds to hold its NACK back: 0 the first time. */
+    /** Notes a refusal and returns for how many milliseconds to delay its NACK: 0 the first time. */
     refuse(content: string) {
       if (content !== refused) {
         refused = content;
@@ -27,5 +27,5 @@ export function createNackBackoff({ backoff, random }: NackBackoffDeps) {
   };
 }
 
-/** Remembers what was refused last, so that a server which sends it again and again is slowed down. */
+/** Remembers the last refusal, so that a server that sends the same again and again is slowed down. */
 export type NackBackoff = ReturnType<typeof createNackBackoff>;

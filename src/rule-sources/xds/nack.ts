@@ -4,7 +4,7 @@ import type { LoadResult } from '../load-result';
 import { RULES_TYPE_URL, type Status } from './messages';
 import type { Response } from './read-response';
 
-/** Checks and compiles a complete state, given as a message whose field `resources` holds it. Never rejects. */
+/** Checks and compiles a complete state, given as a message with its resources in the field `resources`. Never rejects. */
 export type LoadState<R> = (message: Uint8Array, signal: AbortSignal) => Promise<LoadResult<R>>;
 
 /** INVALID_ARGUMENT. */
@@ -13,7 +13,7 @@ const CODE = 3;
 /** A server may refuse messages above 4 MiB, and no operator reads that much. */
 const MAX_TEXT = 1_000_000;
 
-/** The mistakes of a load, one on a line, for the `error_detail` of a NACK. */
+/** The mistakes of a load, one per line, for the `error_detail` of a NACK. */
 export function toErrorDetail(load: Pick<LoadResult<unknown>, 'problems' | 'unlisted'>): Status {
   const lines: string[] = [];
   let length = 0;
@@ -31,12 +31,15 @@ export function isOfRules({ typeUrl }: Response): boolean {
   return typeUrl === RULES_TYPE_URL;
 }
 
-/** Says that refused responses are the same: all of other types are, so that a server which sends one after the other is slowed down. */
+/**
+ * Equal for refused responses that count as the same: all of other types do, so that a server that sends one after the other is
+ * slowed down.
+ */
 export function refusedContent(response: Response, contentOfRules: () => unknown): string {
   return isOfRules(response) ? JSON.stringify(contentOfRules()) : 'another type';
 }
 
-/** What a response of another type comes to. */
+/** The result for a response of another type. */
 export function refuseType({ typeUrl }: Response): LoadResult<never> {
   const message = `the management server sent resources of type ${quote(typeUrl)}; expected ${RULES_TYPE_URL}`;
   return {

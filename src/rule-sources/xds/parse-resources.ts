@@ -14,9 +14,9 @@ import { loadRulesDecoder, RULES_TYPE_URL, type RateLimitConfig } from './messag
 import { readResources } from './read-response';
 
 /**
- * Decodes and checks complete states of the world: the bytes of messages whose field `resources` holds the
- * rules. Takes tens of milliseconds for thousands of rules. Throws when the bytes are not such a message; what is
- * wrong with a resource is a problem of the resource.
+ * Decodes and checks complete states of the world: the bytes of messages with the rules in the field `resources`. Takes tens of
+ * milliseconds for thousands of rules. Throws when the bytes are not such a message; a mistake in a resource is a problem of the
+ * resource.
  */
 export function createParseResources() {
   const decode = loadRulesDecoder();
@@ -52,7 +52,7 @@ function readResource(
   }
 }
 
-/** What messages call a resource; no two are called the same. */
+/** A resource's unique name in messages. */
 function nameOf(
   { name, domain }: RateLimitConfig,
   position: string,

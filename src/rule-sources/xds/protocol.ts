@@ -6,7 +6,7 @@ import type { NackBackoff } from './nack-backoff';
 import type { Response } from './read-response';
 import type { LoadState } from './nack';
 
-/** One of the two protocols of discovery, as far as it is not a matter of time. */
+/** One of the two protocols of discovery, without its timing. */
 export interface Protocol<In extends Response, R> {
   readonly method: Method;
   /** Throws when the bytes are not a response. */
@@ -17,7 +17,7 @@ export interface Protocol<In extends Response, R> {
     responses: readonly In[],
     signal: AbortSignal,
   ) => Promise<AckDecision<object, LoadResult<R>>>;
-  /** Whether `waiting` needs no answer of its own any more. */
+  /** Whether `next` makes an answer to `waiting` unnecessary. */
   readonly supersedes: (next: In, waiting: In) => boolean;
   /** Whether the response differs from the one refused last. */
   readonly isChanged: (response: In) => boolean;
@@ -32,16 +32,16 @@ export interface ProtocolDeps<R> {
 export interface ResponseOutcome<R> {
   readonly load: LoadResult<R>;
   readonly answer: object;
-  /** Undefined for what was accepted. */
+  /** Undefined for an accepted response. */
   readonly nackDelayMs: number | undefined;
   /** Whether it was refused, and reported, before. */
   readonly isRepeat: boolean;
 }
 
-/** Responses that one turn of the event loop handles where they wait for nothing themselves. */
+/** Responses handled per turn of the event loop where their handling does not wait. */
 const HANDLED_OF_TURN = 32;
 
-/** One after the other. */
+/** Handles them one after the other. */
 export async function handleEach<In, R>(
   responses: readonly In[],
   handle: (response: In) => Promise<ResponseOutcome<R>>,
@@ -54,7 +54,7 @@ export async function handleEach<In, R>(
   return outcomes;
 }
 
-/** Delays the answers only if every response repeats what was refused before. */
+/** Delays the answers only if every response repeats one that was refused before. */
 export function toAckDecision<R>(
   outcomes: readonly ResponseOutcome<R>[],
 ): AckDecision<object, LoadResult<R>> {

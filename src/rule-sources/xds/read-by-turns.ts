@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream';
 
-/** Messages that one turn of the event loop takes. */
+/** Messages per turn of the event loop. */
 const MESSAGES_OF_TURN = 32;
 
 /**
- * Hands on what comes, so many messages in a turn of the event loop. A stream gives all that has arrived at once: thousands,
+ * Passes messages on, a bounded number per turn of the event loop. A stream delivers all that have arrived at once: thousands,
  * where they are empty.
  */
 export function readByTurns(

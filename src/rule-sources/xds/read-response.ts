@@ -7,11 +7,11 @@ import {
   type Cursor,
 } from '../../wire/protobuf/read';
 
-/** A response as far as it is needed to answer it. Its resources stay bytes: they are decoded elsewhere, or never. */
+/** The parts of a response that its answer needs. Its resources stay bytes: they are decoded elsewhere, or never. */
 export interface Response {
   readonly typeUrl: string;
   readonly nonce: string;
-  /** Of the whole state; in the delta protocol for people only. */
+  /** The version of the whole state; in the delta protocol only for people. */
   readonly version: string;
   /** The bytes of the whole message. */
   readonly bytes: Uint8Array;
@@ -26,7 +26,7 @@ export interface DeltaResponse extends Response {
 export interface ResourceChange {
   readonly name: string;
   readonly version: string;
-  /** The bytes of its `Any`; undefined when the message only says that it is still there. */
+  /** The bytes of its `Any`; undefined when the message only confirms the resource. */
   readonly resource: Uint8Array | undefined;
 }
 
@@ -35,7 +35,7 @@ const tagOf = (field: number) => field * 8 + 2;
 /** The tag of `resources` in both responses. */
 export const RESOURCES_TAG = tagOf(2);
 
-/** Reads a `DiscoveryResponse`; throws when it is none. */
+/** Reads a `DiscoveryResponse`; throws when it is invalid. */
 export function readResponse(bytes: Uint8Array): Response {
   const texts = new Map<number, string>();
   eachField(bytes, (tag, start, end) => {
@@ -44,7 +44,7 @@ export function readResponse(bytes: Uint8Array): Response {
   return toResponse(bytes, texts);
 }
 
-/** Reads a `DeltaDiscoveryResponse`; throws when it is none. */
+/** Reads a `DeltaDiscoveryResponse`; throws when it is invalid. */
 export function readDeltaResponse(bytes: Uint8Array): DeltaResponse {
   const texts = new Map<number, string>();
   const changed: ResourceChange[] = [];
@@ -93,7 +93,7 @@ function readAny(bytes: Uint8Array): { typeUrl: string; value: Uint8Array } {
   return { typeUrl, value };
 }
 
-/** Visits the length-delimited fields of a message; throws when it is none. */
+/** Visits the length-delimited fields of a message; throws when it is invalid. */
 function eachField(
   bytes: Uint8Array,
   visit: (tag: number, start: number, end: number) => void,

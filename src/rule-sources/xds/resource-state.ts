@@ -10,10 +10,10 @@ export interface StoredResource {
   readonly resource: Uint8Array;
 }
 
-/** Changes to a state that are not in it yet: a resource, or undefined where one goes. */
+/** Pending changes to a state: a resource, or undefined where one is removed. */
 export type ResourceDelta = ReadonlyMap<string, StoredResource | undefined>;
 
-/** The changes of a response to a state. A resource without content is one that is still there. */
+/** The changes of a response to a state. A resource without content confirms an existing one. */
 export function toDelta({ changed, removed }: DeltaResponse): ResourceDelta {
   const delta = new Map<string, StoredResource | undefined>();
   for (const name of removed) delta.set(name, undefined);
@@ -36,7 +36,7 @@ export function withDeltas(state: ResourceState, deltas: readonly ResourceDelta[
   return next;
 }
 
-/** All resources in the field `resources` of one message, as the other protocol would send them. */
+/** All resources in the field `resources` of one message, as in the other protocol. */
 export function toMessage(state: ResourceState): Uint8Array {
   let size = 0;
   for (const { resource } of state.values()) size += roomForBytes(resource);

@@ -9,7 +9,7 @@ import {
 import { readResponse, type Response } from './read-response';
 import { isOfRules, refusedContent, refuseType, toErrorDetail } from './nack';
 
-/** The protocol in which each response holds everything (`StreamAggregatedResources`). */
+/** The protocol in which each response contains everything (`StreamAggregatedResources`). */
 export function createStateOfTheWorld<R>({
   node,
   load,

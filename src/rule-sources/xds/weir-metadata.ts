@@ -4,10 +4,10 @@ import { nearestName } from '../../fields/nearest-name';
 import { RULE_WORDS } from '../../core/rules/parse/rule-fields';
 import type { Struct, Value } from './messages';
 
-/** What the messages have themselves of a limit. */
+/** The fields of a limit that the messages have themselves. */
 const IN_MESSAGES = ['unit', 'requests_per_unit', 'unlimited', 'name', 'replaces'];
 
-/** The fields that rule files have and the messages lack, by the place in `metadata.weir` from which they are read. */
+/** The fields that rule files have and the messages lack, by their place in `metadata.weir`. */
 const FIELDS = {
   rate_limit: RULE_WORDS.rate_limit.known.filter((name) => !IN_MESSAGES.includes(name)),
   descriptor: ['value_to_metric', 'share_threshold', 'on_store_error', 'hash_value', 'value_hash'],
@@ -15,21 +15,21 @@ const FIELDS = {
 
 type Part = keyof typeof FIELDS;
 
-/** What rule files say of a descriptor by words that the messages lack altogether; the last one is of its whole domain. */
+/** Whole keys of a descriptor that the messages lack; the last one applies to its domain. */
 const WHOLE_WORDS = ['rate_limits', 'reserve', 'block', 'charge'] as const;
 
 const KNOWN = [...(Object.keys(FIELDS) as Part[]), ...WHOLE_WORDS];
 
 type Fields = Readonly<Record<string, Value>>;
 
-/** What a descriptor's metadata say to this service, and the rest of them. */
+/** A descriptor's metadata for this service, and the rest of them. */
 export interface WeirMetadata extends Readonly<Record<Part, Fields>> {
   readonly metadata: Struct | undefined;
-  /** `rate_limits`, `reserve`, `block` and `charge`, those that are there. */
+  /** The present ones of `rate_limits`, `reserve`, `block` and `charge`. */
   readonly words: Fields;
 }
 
-/** Takes `weir` out of the metadata of the descriptor at `path`. What is wrong with its form is reported. */
+/** Takes `weir` out of the metadata of the descriptor at `path`. Mistakes in its form are reported. */
 export function takeWeir(metadata: Struct | undefined, path: string, report: Report): WeirMetadata {
   const { weir, ...rest } = metadata?.fields ?? {};
   if (weir === undefined) return { metadata, rate_limit: {}, descriptor: {}, words: {} };
@@ -51,7 +51,7 @@ export function takeWeir(metadata: Struct | undefined, path: string, report: Rep
   };
 }
 
-/** The fields of a value that have one of the names. */
+/** The fields of a value with known names. */
 function readStruct(
   { structValue }: Value,
   path: string,

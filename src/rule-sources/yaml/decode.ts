@@ -1,10 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Report } from '../../fields/report';
 
-/**
- * The text of a file: UTF-8, or UTF-16 with a byte order mark. Undefined, and reported, when the
- * bytes are neither.
- */
+/** The text of a file: UTF-8, or UTF-16 with a byte order mark. Undefined, and reported, when the bytes are neither. */
 export function decodeText(content: string | Uint8Array, report: Report): string | undefined {
   if (typeof content === 'string') return normalize(content);
   const encoding = encodingOf(content);
@@ -23,10 +20,10 @@ function encodingOf([first, second]: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16
   return first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8';
 }
 
-/** What else ends a line in YAML 1.1 (§4.1.4): a carriage return alone, and three of Unicode's. */
+/** Other line ends in YAML 1.1 (§4.1.4): a carriage return alone, and three of Unicode's. */
 const OTHER_LINE_ENDS = /\r(?!\n)|[\x85\u2028\u2029]/g;
 
-/** Without the byte order mark, and with line feeds where lines end. */
+/** Removes the byte order mark, and turns all line ends into line feeds. */
 function normalize(text: string): string {
   const unmarked = text.startsWith('\ufeff') ? text.slice(1) : text;
   return unmarked.replaceAll(OTHER_LINE_ENDS, '\n');

@@ -9,8 +9,8 @@ import { reportSyntax } from './syntax';
 import { locateTree } from './tree';
 
 /**
- * Reads one YAML 1.1 rule file into a located tree, for `parseRuleFiles`. Bytes are checked for
- * their encoding, a string is taken as it is. Never throws; every syntax error is a problem.
+ * Reads one YAML 1.1 rule file into a located tree, for `parseRuleFiles`. Bytes are checked for their encoding, a string is used as
+ * it is. Never throws; every syntax error is a problem.
  */
 export function readRuleFile(file: string, content: string | Uint8Array): RuleSource {
   const problems: RuleProblem[] = [];
@@ -20,7 +20,7 @@ export function readRuleFile(file: string, content: string | Uint8Array): RuleSo
   return { file, root, problems };
 }
 
-/** Scalars stay texts here; what they stand for is decided where they are used. */
+/** Scalars stay strings here; their readers resolve them. */
 const OPTIONS = { version: '1.1', schema: 'failsafe', uniqueKeys: false } as const;
 
 function readText(text: string, report: Report): Located | undefined {
@@ -46,9 +46,8 @@ function readText(text: string, report: Report): Located | undefined {
 }
 
 /**
- * The syntax tree of a YAML text. Gives up, with the offset reached, where lists and maps stand too
- * deep in one another: composing such a tree would overflow the stack, and near its end a regular
- * expression that cannot be compiled ends the whole process.
+ * The syntax tree of a YAML text. Gives up, with the offset reached, where lists and maps are nested too deeply: composing such a
+ * tree would overflow the stack, and near its end a regular expression that cannot be compiled ends the whole process.
  */
 export function parseTokens(
   text: string,

@@ -2,22 +2,22 @@ import { Lexer, type Document, type YAMLError } from 'yaml';
 import type { Report } from '../../fields/report';
 import type { PlaceOf } from './places';
 
-/** A YAML text, and how places in it are found. */
+/** A YAML text, and how to find places in it. */
 export interface SourceText {
   readonly text: string;
   readonly placeOf: PlaceOf;
 }
 
-/** A mistake as the writer of the file can find it: where it begins, not where the parser gave up. */
+/** A mistake where the writer of the file can find it: where it begins, not where the parser gave up. */
 interface Mistake {
   readonly offset: number;
   readonly message: string;
 }
 
-/** After so many errors the rest says nothing new. */
+/** After this many errors the rest tells nothing new. */
 const MAX_SYNTAX_ERRORS = 50;
 
-/** Reports what the YAML parser found wrong in a document, and what it remarks. */
+/** Reports the errors and warnings of the YAML parser for a document. */
 export function reportSyntax(
   { errors, warnings }: Document.Parsed,
   source: SourceText,
@@ -54,7 +54,7 @@ function isUnclosedQuote({ code, message }: YAMLError): boolean {
   return code === 'MISSING_CHAR' && /^Missing closing ["']quote/.test(message);
 }
 
-/** The parser names the place where it missed the end of the quoted text, which may be the end of the file. */
+/** The parser reports where it missed the end of the quoted text, which may be the end of the file. */
 function lastQuoteBefore(end: number, text: string): number | undefined {
   let offset = 0;
   let last: number | undefined;
@@ -66,7 +66,7 @@ function lastQuoteBefore(end: number, text: string): number | undefined {
   return last;
 }
 
-/** What the lexer puts between the pieces of the text: start of a document, end of a flow collection, a scalar. */
+/** The lexer's marks between the pieces of the text: start of a document, end of a flow collection, a scalar. */
 const MARKS = new Set(['\u0002', '\u0018', '\u001f']);
 
 function unclosedQuote(offset: number, text: string): Mistake {

@@ -11,13 +11,13 @@ import type { Place } from '../../fields/problem';
 import type { Report } from '../../fields/report';
 import type { PlaceOf } from './places';
 
-/** How many nodes the aliases of one file may stand for, so that ten lines cannot mean a billion rules. */
+/** Maximal number of nodes after expanding the aliases of one file, so that ten lines cannot mean a billion rules. */
 export const MAX_ALIASED_NODES = 1_000_000;
 
 interface Anchor {
-  /** Undefined while the node is still being read: an alias to it would be a circle. */
+  /** Undefined while the node is still being read: an alias to it would be a cycle. */
   located: Located | undefined;
-  /** Nodes that it stands for, aliases in it spelled out. */
+  /** Number of nodes after expanding its aliases. */
   size: number;
 }
 
@@ -32,8 +32,8 @@ interface Walk {
 type Node = ParsedNode | null | undefined;
 
 /**
- * The located tree of a document: aliases resolved (and shared), merge keys applied. Undefined, and
- * reported, when its aliases stand for too much.
+ * The located tree of a document: aliases resolved (and shared), merge keys applied. Undefined, and reported, when its aliases
+ * expand too far.
  */
 export function locateTree(root: Node, placeOf: PlaceOf, report: Report): Located | undefined {
   const walk = { placeOf, report, anchors: new Map(), nodes: 0, aliasedNodes: 0 };
@@ -85,7 +85,7 @@ function locateMap(node: YAMLMap.Parsed, at: Place, walk: Walk): LocatedMap {
   return { kind: 'map', pairs, at };
 }
 
-/** What an alias stands for, at the place of the alias. */
+/** The target of an alias, at the place of the alias. */
 function locateAlias({ source }: Alias.Parsed, at: Place, walk: Walk): Located {
   const anchor = walk.anchors.get(source);
   if (anchor?.located === undefined) {
@@ -126,12 +126,12 @@ const TYPES = new Set(
   ['int', 'float', 'bool', 'null', 'map', 'seq', 'merge'].map((name) => STANDARD + name),
 );
 
-/** Whether the tag makes a text of an unquoted scalar: `!!str 010`, `! 010`. */
+/** Whether the tag makes an unquoted scalar a string: `!!str 010`, `! 010`. */
 function isTextTag(tag: string | undefined): boolean {
   return tag === `${STANDARD}str` || tag === '!';
 }
 
-/** Whether the tag asks for the type that an unquoted scalar or a collection has anyway: `!!int "5"`. */
+/** Whether the tag names the type that an unquoted scalar or a collection has anyway: `!!int "5"`. */
 function isTypeTag(tag: string | undefined): boolean {
   return tag !== undefined && TYPES.has(tag);
 }
@@ -142,8 +142,8 @@ function isMergeKey(key: Located): boolean {
 }
 
 /**
- * Adds the pairs of merged maps (https://yaml.org/type/merge.html): what the map says itself wins,
- * wherever `<<` stands; in a list the earlier map wins, of several `<<` the last.
+ * Adds the pairs of merged maps (https://yaml.org/type/merge.html): the map's own pairs win, wherever `<<` is; in a list the
+ * earlier map wins, of several `<<` the last.
  */
 function mergeInto(pairs: LocatedPair[], merged: readonly Located[], report: Report): void {
   const taken = new Set(pairs.flatMap(({ key }) => (key.kind === 'scalar' ? [key.text] : [])));

@@ -1,7 +1,7 @@
 import type { BatchStats } from '../../core/decision/batch-stats';
 import { Histogram, quantile, samplesSince } from '../histogram';
 
-/** How requests may go otherwise than by the answer of the store. */
+/** Outcomes of requests other than the store's answer. */
 const EXCEPTIONS = [
   'unknownDomains',
   'serviceErrors',
@@ -9,15 +9,15 @@ const EXCEPTIONS = [
   'storeTimeouts',
   'breakerOpen',
   'answeredLocally',
-  // The caller went away before the decision.
+  // The caller left before the decision.
   'abandoned',
-  // SHADOW_MODE let it through.
+  // SHADOW_MODE let it pass.
   'globalShadow',
 ] as const;
 type Exception = (typeof EXCEPTIONS)[number];
 export type ExceptionCounts = Readonly<Record<Exception, number>>;
 
-/** What is counted of each. */
+/** The count of each exception. */
 export function exceptionCounts(of: (exception: Exception) => number): Record<Exception, number> {
   const counts = EXCEPTIONS.map((exception) => [exception, of(exception)]);
   return Object.fromEntries(counts) as Record<Exception, number>;
@@ -30,7 +30,7 @@ export interface LatencyQuantiles {
 
 const NONE = { requests: 0, batches: 0, largest: 0, ...exceptionCounts(() => 0) };
 
-/** Sums over batches, a handful of additions for each. */
+/** Sums over batches, with a handful of additions for each. */
 export class BatchFigures {
   #sums = { ...NONE };
   readonly #storeTimes = new Histogram();
@@ -56,7 +56,7 @@ export class BatchFigures {
     this.#storeTimes.record(milliseconds, 1);
   }
 
-  /** What has come since the last time; `store` is undefined where it answered no batch, and none timed out. */
+  /** The sums since the last call; `store` is undefined where it answered no batch, and none timed out. */
   take() {
     const { counts } = this.#storeTimes;
     const totals = { ...this.#sums, store: quantilesSince(counts, this.#storeBefore) };
@@ -66,7 +66,7 @@ export class BatchFigures {
   }
 }
 
-/** Of the durations in `counts` beyond those in `before`; undefined when there are none. */
+/** Quantiles of the durations in `counts` beyond those in `before`; undefined when there are none. */
 export function quantilesSince(
   counts: Float64Array,
   before: Float64Array | undefined,

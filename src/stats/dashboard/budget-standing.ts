@@ -1,21 +1,21 @@
-import { isBudgetGate } from '../../core/budgets/budget';
+import { isBudgetLimiter } from '../../core/budgets/budget';
 import { budgetFields } from '../../core/explain/budget-fields';
-import { burstOf } from '../../core/kinds/gate';
+import { burstOf } from '../../core/kinds/limiter';
 import type { State } from '../../core/kinds/kind';
 import { rateWords } from '../../core/rules/describe-limit';
 import type { RuleLimit } from '../../core/rules/rules';
 
-/** Where the counter of a rule with several limits, reservations or blocks stands, for a page. */
+/** The state of a counter with several limits, reservations or blocks, for a page. */
 export interface BudgetStanding {
   readonly limits: readonly LimitUse[];
-  /** Open reservations and what they hold; absent of a rule that takes none. */
+  /** Open reservations and their hits; absent for a rule without reservations. */
   readonly open?: number;
   readonly held?: number;
   /** Seconds until its block ends; absent while it is not blocked. */
   readonly blockedSeconds?: number;
 }
 
-/** What of one limit is used, held hits and slots included: 2 of 4 `in flight`, 30 of 50 `per hour`. */
+/** The usage of one limit, reserved hits and slots included: 2 of 4 `in flight`, 30 of 50 `per hour`. */
 export interface LimitUse {
   readonly used: number;
   readonly of: number;
@@ -29,13 +29,13 @@ export function budgetStanding(
   second: number,
 ): BudgetStanding | undefined {
   const fields = budgetFields(rule, { state }, second);
-  const { gate, budget } = rule;
-  if (fields === undefined || budget === undefined || !isBudgetGate(gate)) return undefined;
+  const { limiter, budget } = rule;
+  if (fields === undefined || budget === undefined || !isBudgetLimiter(limiter)) return undefined;
   const { open, held, blockedSeconds } = fields;
   const limits = fields.limits.map(({ name, remaining }): LimitUse => {
     const at = budget.names.indexOf(name);
     const limit = budget.entries[at] as RuleLimit;
-    const of = gate.budget.entries[at]?.gate.size ?? limit.requestsPerUnit;
+    const of = limiter.budget.entries[at]?.limiter.size ?? limit.requestsPerUnit;
     return { used: of - remaining, of, words: wordsOf(limit) };
   });
   return {
@@ -45,10 +45,10 @@ export function budgetStanding(
   };
 }
 
-/** Of a burst the pace is another number than the hits that fit at once. */
+/** With a burst, the rate differs from the number of hits that fit at once. */
 function wordsOf(limit: RuleLimit): string {
   const words = rateWords(limit);
-  const burst = burstOf(limit.gate);
+  const burst = burstOf(limit.limiter);
   return burst === undefined || burst === limit.requestsPerUnit
     ? words
     : `at once, ${limit.requestsPerUnit.toLocaleString('en')} ${words}`;

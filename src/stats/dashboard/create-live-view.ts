@@ -31,7 +31,7 @@ const SHOWN_HOT_KEYS = 40;
 /** Gauges of stores and caches; the page shows no others. */
 const STORE_GAUGE = /^ratelimit\.(?:redis_|memcache|memory|localcache|store)/;
 
-/** Watches what the service does, for the dashboard. While no dashboard is open, it costs one comparison a batch and keeps nothing. */
+/** Observes the service for the dashboard. While no dashboard is open, it costs one comparison per batch and keeps nothing. */
 export function createLiveView(
   { rules, registry, clock, monotonicMs, random }: LiveViewDeps,
   { keyPrefix }: LiveViewOptions,
@@ -61,7 +61,7 @@ export function createLiveView(
   const responseCounts = () => registry.timers.get(RESPONSE_TIMER)?.counts.slice();
 
   return {
-    /** The same counters, watched; calls of the store that it answered, or that timed out, are timed. */
+    /** The same counters, observed; store calls that were answered, or timed out, are timed. */
     watchCounters: (
       counters: Pick<ReadyCounters, 'add'>,
       kind: 'store' | 'local',
@@ -121,13 +121,13 @@ export function createLiveView(
       hotKeys.clear();
       unmatched.clear();
     },
-    /** The rules that the figures are of; another object after a reload. */
+    /** The rules of the figures; another object after a reload. */
     get tree(): RuleTree | undefined {
       return follow()?.tree;
     },
-    /** The hottest counters as they stand, after `seconds` of watching. */
+    /** The hottest counters now, after `seconds` of watching. */
     hot(seconds: number, most: number): HotFigures {
-      // A page that is open moves the sketch on by itself.
+      // An open page advances the sketch itself.
       if (watchers === 1 || hotKeys.isUntimed) hotKeys.advance(seconds);
       follow();
       return {
@@ -135,10 +135,10 @@ export function createLiveView(
         hotError: hotKeys.errorPerSecond,
       };
     },
-    /** What happened since the last time this was asked. */
+    /** The figures since the last call. */
     take(): LiveFigures {
       const nowMs = monotonicMs();
-      // Two looks within one millisecond: no division by nothing.
+      // Two calls within one millisecond: avoids a division by zero.
       const seconds = Math.max((nowMs - takenMs) / 1_000, 0.001);
       takenMs = nowMs;
       const counts = responseCounts();

@@ -1,10 +1,10 @@
 /**
- * The heaviest items of an endless stream in a fixed number of places (Misra and Gries 1982, with
- * weights and purges as in Anderson et al. 2017). Costs one look into a map for each addition; where a
- * new item finds no place, the median of all weights is taken from each, and about half of them go.
+ * The heaviest items of an endless stream in a fixed number of slots (Misra and Gries 1982, with weights and purges as in Anderson
+ * et al. 2017). Costs one map lookup per addition; where a new item finds no slot, the median of all weights is subtracted from
+ * each, which removes about half of them.
  *
- * What is said of an item is never too high, and too low by at most `error`, which is itself at most
- * 2/places of all weight that was added: an item that is heavier than that is there.
+ * A reported weight is never too high, and too low by at most `error`, which is itself at most 2/slots of all weight that was
+ * added: a heavier item is always reported.
  */
 export class FrequentItems<T extends { readonly key: string }> {
   readonly #places: number;
@@ -22,10 +22,7 @@ export class FrequentItems<T extends { readonly key: string }> {
     return this.#error;
   }
 
-  /**
-   * The item with more weight, which is above 0; `create` makes it when it has none yet. Only the item's own
-   * `key` is kept, an equal text.
-   */
+  /** Adds a weight above 0 to an item; `create` makes a new item. Only the item's own `key` is kept, an equal string. */
   add(key: string, weight: number, create: () => T): T {
     const known = this.#byKey.get(key);
     if (known !== undefined) {
@@ -38,7 +35,7 @@ export class FrequentItems<T extends { readonly key: string }> {
     return item;
   }
 
-  /** The item of a key, if it has a place. */
+  /** The item of a key, if it has a slot. */
   peek(key: string): T | undefined {
     return this.#byKey.get(key)?.item;
   }

@@ -1,13 +1,13 @@
-import { burstOf } from '../../core/kinds/gate';
+import { burstOf } from '../../core/kinds/limiter';
 import {
-  seenOf,
+  readingOf,
   type CounterBatch,
   type CounterReply,
   type Increment,
   type Random,
 } from '../../core/ports';
 import { periodOf, periodText } from '../../core/rules/describe-limit';
-import { isBudgetGate } from '../../core/budgets/budget';
+import { isBudgetLimiter } from '../../core/budgets/budget';
 import type { Kind, State } from '../../core/kinds/kind';
 import type { RuleLimit } from '../../core/rules/rules';
 import { copyOf } from '../../platform/copy-of';
@@ -19,7 +19,7 @@ type PathOf = (increment: Increment) => CounterPath;
 
 export interface HotKeysDeps {
   readonly random: Random;
-  /** What a counter counts, in texts that keep no request alive; called once for each counter that is tracked. */
+  /** The path of a counter, in strings that keep no request alive; called once for each tracked counter. */
   readonly pathOf: PathOf;
 }
 
@@ -28,9 +28,9 @@ interface WatchedCounter {
   /** Its key without the prefix and the window: `<domain>_<key>_<value>_`. */
   readonly name: string;
   readonly path: CounterPath;
-  /** A reload, or a limit of the value itself, may change it. */
+  /** Changes after a reload, or with a value's own limit. */
   limit: number;
-  /** Hits that fit at once where a limit has a burst, of which `value` are in use. */
+  /** The burst size, if the limit has one; `value` is the part in use. */
   burst: number | undefined;
   /** The period in words: `minute`, `5 minutes`. */
   readonly per: string;
@@ -39,17 +39,17 @@ interface WatchedCounter {
   value: number | undefined;
   /** Whether it was over its limit the last time. */
   isOver: boolean;
-  /** Whether the last answer came from hits on lease, without the store; undefined: nothing of its batch did. */
+  /** Whether leased hits gave the last answer, without the store; undefined: none in its batch did. */
   isLeased: boolean | undefined;
-  /** Where a counter with a budget stood after the last ask; undefined of all others. */
+  /** The state of a counter with a budget after its last charge; undefined for all others. */
   after: { readonly rule: RuleLimit; readonly state: State } | undefined;
 }
 
-/** A counter that is hit often now. */
+/** A counter with frequent hits now. */
 export interface HotKey extends Readonly<Omit<WatchedCounter, 'key' | 'after'>> {
-  /** Hits per second of late; never too high while all batches are inspected. */
+  /** Recent hits per second; never too high while all batches are inspected. */
   readonly perSecond: number;
-  /** Of a rule with several limits, reservations or blocks: all of it; then the figures above are those of the nearest limit. */
+  /** For a rule with several limits, reservations or blocks: all of it; then the figures above are those of the nearest limit. */
   readonly budget?: BudgetStanding | undefined;
 }
 
@@ -59,9 +59,9 @@ interface HotCounter {
 }
 
 const PLACES = 512;
-/** Longer keys are not watched. With the paths, which are cut, this bounds the sketch to some megabytes. */
+/** Longer keys are not watched. Together with the cut paths this bounds the sketch to some megabytes. */
 const MAX_KEY_LENGTH = 2_048;
-/** Hits of this age count for 1/e of those of now. */
+/** Hits of this age have 1/e of the weight of current ones. */
 const MEMORY_SECONDS = 2;
 /** How long a counter of the previous window is shown. */
 const STALE_SECONDS = 2;
@@ -69,13 +69,13 @@ const STALE_SECONDS = 2;
 /** Increments inspected per second; above that, batches are sampled and weighted. */
 const BUDGET = 10_000;
 
-/** The counters with the most hits of the last seconds, from what batches added to them. */
+/** The counters with the most hits of the last seconds, from the increments of batches. */
 export class HotKeys {
   readonly #keyPrefix: string;
   readonly #random: Random;
   readonly #pathOf: PathOf;
   readonly #items = new FrequentItems<WatchedCounter>(PLACES);
-  /** Seconds that the weights cover, decayed as they are. */
+  /** Seconds that the weights cover, with the same decay. */
   #seconds = 0;
   /** One batch in this many is inspected. */
   #stride = 1;
@@ -108,12 +108,12 @@ export class HotKeys {
       const watched = this.#see(increment);
       if (watched === undefined) continue;
       watched.limit = increment.limit;
-      watched.burst = burstOf(increment.gate);
+      watched.burst = burstOf(increment.limiter);
       note(watched, increment, reply, i);
     }
   }
 
-  /** Hits of one increment; those given back have no weight. */
+  /** Hits of one increment; refunds have no weight. */
   #see(increment: Increment): WatchedCounter | undefined {
     const { key } = increment;
     if (key.length > MAX_KEY_LENGTH) return undefined;
@@ -176,7 +176,7 @@ export class HotKeys {
       name: this.#nameOf(increment, key),
       path: this.#pathOf(increment),
       limit: increment.limit,
-      burst: burstOf(increment.gate),
+      burst: burstOf(increment.limiter),
       per: periodText(periodOf(increment.rule)),
       windowEndSeconds: increment.windowEndSeconds,
       value: undefined,
@@ -187,8 +187,8 @@ export class HotKeys {
   }
 
   /** A key ends in its window, or in its period and kind; that of a budget in neither. */
-  #nameOf({ gate }: Increment, key: string): string {
-    const end = isBudgetGate(gate) ? undefined : key.lastIndexOf('_') + 1;
+  #nameOf({ limiter }: Increment, key: string): string {
+    const end = isBudgetLimiter(limiter) ? undefined : key.lastIndexOf('_') + 1;
     return key.slice(this.#keyPrefix.length, end);
   }
 }
@@ -200,7 +200,7 @@ function toHotKey({ item, perSecond }: HotCounter, second: number): HotKey {
   return { name, path, perSecond, ...figures, budget };
 }
 
-/** Hits in use after the last ask, and whether it was refused. */
+/** Hits in use after the last charge, and whether it was refused. */
 function note(
   watched: WatchedCounter,
   increment: Increment,
@@ -209,17 +209,23 @@ function note(
 ): void {
   watched.isLeased = reply.leased?.[index];
   if (reply.knownOverLimit?.[index] === true && reply.states?.[index] === undefined) {
-    // The local cache knows that it is over, and no more.
+    // The local cache only knows that it is over.
     watched.isOver = true;
     return;
   }
-  const { gate, hits, windowEndSeconds } = increment;
-  const seen = seenOf(increment, reply, index);
-  const { used, isOver } = gate.kind.outcome(increment, seen, Number(hits), 0, windowEndSeconds);
+  const { limiter, hits, windowEndSeconds } = increment;
+  const reading = readingOf(increment, reply, index);
+  const { used, isOver } = limiter.kind.outcome(
+    increment,
+    reading,
+    Number(hits),
+    0,
+    windowEndSeconds,
+  );
   watched.value = used;
   watched.isOver = isOver;
   watched.windowEndSeconds = windowEndSeconds;
-  if (typeof seen === 'number' || !isBudgetGate(gate)) return;
-  const state = (gate.kind as Kind<State>).commit(increment, seen) ?? seen;
+  if (typeof reading === 'number' || !isBudgetLimiter(limiter)) return;
+  const state = (limiter.kind as Kind<State>).commit(increment, reading) ?? reading;
   watched.after = { rule: increment.rule, state };
 }

@@ -8,8 +8,8 @@ type Own = Pick<LiveFigures, 'response' | 'gauges'>;
 const SHOWN_HOT_KEYS = 40;
 
 /**
- * What several processes do, as if one did it: rates add, and so do the errors of hot keys. The times of the store are those of
- * the slowest process; response times and gauges are read from the merged statistics, which hold them exactly.
+ * The figures of several processes as of one: rates add up, and so do the errors of hot keys. The times of the store are those of
+ * the slowest process; response times and gauges are read from the merged statistics, which are exact.
  */
 export function mergeFigures(all: readonly LiveFigures[], { response, gauges }: Own): LiveFigures {
   const sum = (of: (figures: LiveFigures) => number): number =>
@@ -74,7 +74,7 @@ export function mergeHot(all: readonly HotFigures[], most: number): HotFigures {
   };
 }
 
-/** One counter is hit by several processes: the store's highest value is its latest. */
+/** Several processes hit one counter: the store's highest value is its latest. */
 function mergeHotKeys(all: readonly HotKeyView[]): readonly HotKeyView[] {
   const byId = new Map<string, HotKeyView>();
   for (const key of all) {

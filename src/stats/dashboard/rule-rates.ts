@@ -3,7 +3,7 @@ import type { DescriptorStats } from '../../core/decision/figures';
 import type { RuleLimit, Rules } from '../../core/rules/rules';
 import { toRuleTree, type RuleTree } from './rule-tree';
 
-/** Hits, and those near, over and in shadow over a limit. */
+/** Hits: all, near, over, and in shadow over a limit. */
 export type Hits = readonly [hits: number, near: number, over: number, shadow: number];
 
 /** Four sums that grow in place. */
@@ -38,12 +38,12 @@ class Sums {
   }
 }
 
-/** Hits by rule, for the rules of one moment: a reload starts another one. */
+/** Hits by rule, for one set of rules: a reload starts another one. */
 export class RuleRates {
   readonly rules: Rules;
   readonly tree: RuleTree;
   readonly #byLimit = new Map<RuleLimit, Sums>();
-  /** Hits of limits that are not listed, and of those that came in requests. */
+  /** Hits of limits that are not listed, and of those in requests. */
   readonly #unlisted = new Map<string, Sums>();
 
   constructor(rules: Rules) {
@@ -64,10 +64,10 @@ export class RuleRates {
     }
   }
 
-  /** What was counted since it was last taken. */
+  /** The counts since the last call. */
   take() {
     const byDomain = new Map([...this.#unlisted.keys()].map((domain) => [domain, new Sums()]));
-    /** Those that counted nothing are left out. */
+    /** Rules without counts are omitted. */
     const rules: (readonly [id: number, hits: Hits])[] = [];
     this.tree.limits.forEach(({ limit, domain }, id) => {
       const sums = this.#byLimit.get(limit);

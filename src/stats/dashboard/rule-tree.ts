@@ -13,7 +13,7 @@ export interface DomainView {
   readonly rules: readonly RuleView[];
 }
 
-/** One level of a rule. Texts are cut to a length that can be shown. */
+/** One level of a rule. Texts are cut for display. */
 export interface RuleView {
   readonly key: string;
   /** Undefined: any value. */
@@ -24,7 +24,7 @@ export interface RuleView {
 }
 
 export interface LimitView {
-  /** Place of its figures. */
+  /** Index of its figures. */
   readonly id: number;
   readonly name: string;
   readonly requestsPerUnit: number;
@@ -38,9 +38,9 @@ export interface LimitView {
 
 export interface RuleTree {
   readonly domains: readonly DomainView[];
-  /** Limits that are not listed, for want of room. */
+  /** Number of limits that are not listed, for lack of room. */
   readonly unlisted: number;
-  /** The limits that are, by id. */
+  /** The listed limits, by id. */
   readonly limits: readonly { readonly limit: RuleLimit; readonly domain: string }[];
 }
 
@@ -74,7 +74,7 @@ export function toRuleTree(rules: Rules): RuleTree {
   return { domains, unlisted: rules.limitCount - limits.length, limits };
 }
 
-/** A text of a rule or a request, short enough to be shown. */
+/** A text of a rule or a request, cut for display. */
 export function cutText(text: string, length = MAX_TEXT): string {
   return text.length <= length ? text : `${text.slice(0, length)}…`;
 }
@@ -84,7 +84,7 @@ function* nodesOf(
 ): Generator<readonly [key: string, value: string | undefined, node: RuleNode], void> {
   const keys = level instanceof Map ? level.values() : [level];
   for (const { key, byValue, wildcards, anyValue } of keys) {
-    // The segment shows the token of a value that is secret.
+    // The segment of a secret value shows its token.
     for (const node of byValue?.values() ?? [])
       yield [key, node.segment.slice(key.length + 1), node];
     for (const { pattern, node } of wildcards?.inOrder ?? []) yield [key, pattern, node];
@@ -100,16 +100,16 @@ function toLimit(limit: RuleLimit, id: number): LimitView {
   return { ...view, ...words, shadow: shadowMode, quota: quotaMode };
 }
 
-/** What a counter counts, for a page. Its texts are short and copied: nothing of the request stays alive. */
+/** The path of a counter, for a page. Its strings are short copies: they keep no request alive. */
 export interface CounterPath {
   readonly domain: string;
-  /** Keys and values; a rule that shares one counter shows its pattern. Undefined for a limit of a request. */
+  /** Keys and values; a rule with one shared counter shows its pattern. Undefined for a limit of a request. */
   readonly entries: readonly (readonly [key: string, value: string])[] | undefined;
   /** Undefined for a limit of a request. */
   readonly rule: RuleLimit | undefined;
 }
 
-/** Follows the path that matched from the top of the rules in force, one look for each entry. */
+/** Follows the matched path from the top of the rules in force, with one lookup per entry. */
 export function pathOf(
   rules: Rules | undefined,
   { entries, shown = entries, rule }: Pick<Increment, 'entries' | 'shown' | 'rule'>,

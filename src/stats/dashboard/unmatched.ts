@@ -7,17 +7,17 @@ import { redactedEntries } from '../../core/rules/secrets';
 import { copyOf } from '../../platform/copy-of';
 import { cutText } from './rule-tree';
 
-/** Descriptors that no rule applies to, distinguished by their domain and their keys. */
+/** Descriptors that no rule matches, grouped by their domain and their keys. */
 export interface UnmatchedView {
   readonly domain: string;
-  /** Undefined: the domain has no rules at all. */
+  /** Undefined: the domain has no rules. */
   readonly keys: readonly string[] | undefined;
   /** The values of the first of them, cut. */
   readonly example: readonly string[];
-  /** Entries that are not shown. */
+  /** Number of entries that are not shown. */
   readonly further: number;
   readonly perSecond: number;
-  /** Descriptors since somebody began to look. */
+  /** Descriptors since a dashboard was opened. */
   readonly total: number;
 }
 
@@ -34,10 +34,10 @@ const MAX_VALUE = 128;
 /** Descriptors inspected per second; above that, batches are sampled and weighted. */
 const BUDGET = 2_000;
 
-/** The last shapes of descriptors that met no rule, with how often they came. */
+/** The last shapes of descriptors without a rule, with their frequencies. */
 export class Unmatched {
   readonly #random: Random;
-  /** By domain and keys, the one that was seen last at the end. */
+  /** By domain and keys, the one seen last at the end. */
   readonly #shapes = new Map<string, Shape>();
   /** One batch in this many is inspected. */
   #stride = 1;
@@ -57,7 +57,7 @@ export class Unmatched {
     }
   }
 
-  /** What was seen, the most frequent first, over the seconds since this was last asked. */
+  /** The shapes, the most frequent first, over the seconds since the last call. */
   take(seconds: number): readonly UnmatchedView[] {
     this.#stride = Math.max(1, Math.ceil(this.#passed / seconds / BUDGET));
     this.#passed = this.#inspected = 0;

@@ -32,14 +32,14 @@ export function builtInMapping(unitsPerSecond: 1 | 1000): MappingSet {
   };
 }
 
-/** Apart from rules: the name of a limit reads as a key of theirs. */
+/** Separate from rules: the name of a limit reads as a key of theirs. */
 const ONE_LIMIT = 'ratelimit.service.one_limit';
 const LIMIT_PATH =
   /^ratelimit\.service\.one_limit\.([^.]*)\.([^.]*)(?:\.([^.]*)(?:\..*)?)?\.limit_([^.]*)\.over_limit$/s;
 
 const RULE_PATH = /^ratelimit\.service\.rate_limit\.([^.]*)\.([^.]*)(?:\.([^.]*)(?:\..*)?)?$/s;
 
-/** `<domain>.<key>[.<key>[.deeper…]]`: levels below the second are left out, and so are summed. */
+/** `<domain>.<key>[.<key>[.deeper…]]`: levels below the second are omitted, and so are summed. */
 function ruleMapping(stat: string, help: string): Omit<Mapping, 'timer'> {
   const end = `.${stat}`;
   const match = (name: string) =>

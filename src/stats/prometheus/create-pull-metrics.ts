@@ -19,9 +19,9 @@ export interface PullMetricsOptions extends FamiliesOptions {
   readonly path: string;
 }
 
-/** Scrapes at a time; each holds its metrics until the scraper has read them. */
+/** Concurrent scrapes; each holds its metrics until the scraper has read them. */
 const MAX_SCRAPES = 4;
-/** Characters of one turn of the event loop. */
+/** Characters per turn of the event loop. */
 const CHUNK = 32_768;
 
 /** Counters that alerts read: `increase()` does not see the first event of a series that begins with it. */
@@ -35,7 +35,7 @@ const FROM_ZERO = [
   'ratelimit_server.ShouldRateLimit.total_requests',
 ];
 
-/** Answers scrapes (`USE_PULLMETRICS`). Decisions go on during a scrape. */
+/** Answers scrapes (`USE_PULLMETRICS`). Decisions continue during a scrape. */
 export function createPullMetrics(
   { registry, processMetrics, logger }: PullMetricsDeps,
   options: PullMetricsOptions,
@@ -115,7 +115,7 @@ const VERSIONS: Readonly<Record<Format, RegExp>> = {
   text: /;version="?0\.0\.4"?(?:;|$)/,
 };
 
-/** The format that a scraper likes best (RFC 9110 §12.5.1); the text format when it asks for nothing we have. */
+/** The format that a scraper prefers (RFC 9110 §12.5.1); the text format when it accepts none of ours. */
 export function acceptedFormat(accept: string | undefined): Format {
   let best: Format = 'text';
   let bestQuality = 0;

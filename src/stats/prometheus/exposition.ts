@@ -2,9 +2,8 @@ import { quantile, type Sample, samplesSince } from '../histogram';
 import type { Family, TimerSeries } from './families';
 
 /**
- * `text` is Prometheus' own (version 0.0.4), `openmetrics` is OpenMetrics 1.0. The names are the same in
- * both: a counter whose name does not end in `_total` is of type `unknown` in OpenMetrics, which allows
- * no counter of such a name.
+ * `text` is Prometheus' own (version 0.0.4), `openmetrics` is OpenMetrics 1.0. The names are the same in both: a counter whose name
+ * does not end in `_total` is of type `unknown` in OpenMetrics, which allows no counter with such a name.
  */
 export type Format = 'text' | 'openmetrics';
 
@@ -67,7 +66,7 @@ function timerLines(name: string, labels: string, timer: TimerSeries, format: Fo
   return `${lines}${name}_sum${labels} ${sum}\n${name}_count${labels} ${count}\n`;
 }
 
-/** How many samples do not exceed each bound: right to the half percent that a bucket is off. */
+/** The number of samples that do not exceed each bound: exact up to the half percent of a bucket. */
 function* cumulated(samples: readonly Sample[], bounds: readonly number[]) {
   let below = 0;
   let at = 0;
@@ -77,7 +76,7 @@ function* cumulated(samples: readonly Sample[], bounds: readonly number[]) {
       below += sample.times;
       at += 1;
     }
-    // A bound that is endless is written once, at the end.
+    // An infinite bound is written once, at the end.
     if (bound !== Infinity) yield [bound, below] as const;
   }
 }
@@ -87,7 +86,7 @@ function withLabel(labels: string, name: string, value: string): string {
   return labels === '' ? `{${own}}` : `${labels.slice(0, -1)},${own}}`;
 }
 
-/** The bound of a reading, which comes as written for the text format. */
+/** The bound in labels that are written for the text format. */
 function fractionalBound(labels: string, format: Format): string {
   return format === 'openmetrics' ? labels.replace(/\ble="(\d+)"/, 'le="$1.0"') : labels;
 }

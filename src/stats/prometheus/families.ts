@@ -12,14 +12,14 @@ import {
 /** One timer under one set of labels. */
 export interface TimerSeries {
   readonly histogram: Histogram;
-  /** From milliseconds to what is shown. */
+  /** Factor from milliseconds to the shown unit. */
   readonly scale: number;
   readonly shape: TimerShape;
 }
 
 /**
- * One metric: all series of a name. Series go by what is written after the name: their labels, `{a="b"}` or nothing, and
- * before these the suffix of a process metric.
+ * One metric: all series of a name. Series are keyed by the text after the name: their labels, `{a="b"}` or nothing, preceded by
+ * the suffix of a process metric.
  */
 export interface Family {
   readonly name: string;
@@ -34,7 +34,7 @@ export interface ProcessMetric {
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly help: string;
   readonly labels?: Tags;
-  /** Of a histogram: `_bucket`, `_sum` or `_count`. */
+  /** For a histogram: `_bucket`, `_sum` or `_count`. */
   readonly suffix?: string;
   readonly value: number;
 }
@@ -45,12 +45,10 @@ export interface FamiliesOptions {
   readonly extraTags: Tags;
 }
 
-/** Statistics of one turn of the event loop: about a millisecond. */
+/** Statistics per turn of the event loop: about a millisecond. */
 const STEP = 500;
 
-/**
- * All metrics of a moment, gathered in steps of about a millisecond: other work can run between two of them.
- */
+/** All metrics of a moment, gathered in steps of about a millisecond: other work can run between two of them. */
 export function* gatherFamilies(
   registry: Registry,
   processMetrics: readonly ProcessMetric[],
@@ -78,7 +76,7 @@ class Families {
 
   constructor(options: FamiliesOptions) {
     this.#options = options;
-    // Of tags whose names become equal the last one counts.
+    // The last of the tags whose names become equal wins.
     const extra = new Map<string, string>();
     for (const [tag, value] of Object.entries(options.extraTags)) extra.set(tagName(tag), value);
     this.#extra = [...extra];
@@ -133,7 +131,7 @@ class Families {
     return created;
   }
 
-  /** Under which name, labels and shape a statistic is shown; undefined: not at all. */
+  /** The shown name, labels and shape of a statistic; undefined: it is not shown. */
   #shown(statistic: string, kind: StatisticKind) {
     const { mapping: set } = this.#options;
     const found = set.find(statistic, kind);
@@ -159,7 +157,7 @@ class Families {
     };
   }
 
-  /** As they are written. An empty label does not count. */
+  /** Labels as they are written. An empty one is omitted. */
   #labels(own: readonly (readonly [string, string])[]): string {
     const all = own.filter(([, value]) => value !== '');
     for (const [name, value] of this.#extra)

@@ -8,7 +8,7 @@ import {
   type Readers,
 } from '../../fields/record';
 
-/** What is wrong names the value. A reason of more than what was expected stands by itself. */
+/** Messages contain the value. A reason beyond the expected type is a message of its own. */
 const DIALECT: Dialect = {
   refuse: () => undefined,
   inKnownOrder: true,
@@ -18,7 +18,7 @@ const DIALECT: Dialect = {
   unknown: (name) => `unknown field ${name}`,
 };
 
-/** A map of a mapping file, whose mistakes are added to the problems. What is not written has no fields. */
+/** A map of a mapping file, whose mistakes are added to the problems. A missing one has no fields. */
 export function fieldOf(value: unknown, path: string, problems: string[]): Field {
   const refuse = (at: string, reason: string) =>
     problems.push(`${at}${reason.startsWith('is ') ? ' ' : ': '}${reason}`);
@@ -28,7 +28,7 @@ export function fieldOf(value: unknown, path: string, problems: string[]): Field
 const record = <T extends object>(readers: Readers<T>) =>
   recordOf(readers, emptyOf(readers, DIALECT));
 
-/** Known, and of no effect here. */
+/** Known, without effect here. */
 const passedOver = () => undefined;
 
 function text(field: Field): string | undefined {
@@ -38,7 +38,7 @@ function text(field: Field): string | undefined {
   return refuseType<string | undefined>(field, 'a string', undefined);
 }
 
-/** Undefined for an empty text, too. */
+/** Undefined for an empty string, too. */
 const oneOf =
   <const T extends string>(...choices: readonly T[]) =>
   (field: Field): T | undefined => {
@@ -54,7 +54,7 @@ function number(field: Field): number | undefined {
   return refuseType<number | undefined>(field, 'a number', undefined);
 }
 
-/** Numbers that rise. */
+/** Ascending numbers. */
 function bounds(field: Field): readonly number[] | undefined {
   const { value } = field;
   if (isRising(value)) return value;
@@ -75,7 +75,7 @@ function isRising(value: unknown): value is readonly number[] {
 
 const list = (field: Field) => readList(field, ({ value }) => value);
 
-/** Every field of a map as text, for maps whose names are free. */
+/** Every field of a map as a string, for maps with free names. */
 function texts(field: Field): readonly (readonly [string, string])[] {
   const names = Object.keys(Object(field.value) as object);
   const read = record(Object.fromEntries(names.map((name) => [name, text])));
@@ -84,7 +84,7 @@ function texts(field: Field): readonly (readonly [string, string])[] {
 
 export const readType = oneOf('histogram', 'summary');
 
-/** Ours are made from all samples since the start. */
+/** Our timers use all samples since the start. */
 const TIMER = {
   histogram_options: record({
     buckets: bounds,
@@ -100,11 +100,11 @@ const TIMER = {
   buckets: bounds,
   quantiles: list,
   observer_type: readType,
-  // The former name, which is read where the other one says nothing.
+  // The former name, which is read where the other is absent.
   timer_type: (field: Field) => field,
 };
 
-/** Globs are always tried in the order of the file; series go when room is needed, not by time. */
+/** Globs are always tried in the order of the file; series are dropped when room is needed, not by time. */
 const DEFAULTS = {
   match_type: oneOf('glob', 'regex'),
   ...TIMER,

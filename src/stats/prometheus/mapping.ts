@@ -1,22 +1,22 @@
 import type { NameOf } from '../registry';
 
-/** What a statistic is; mappings may be for one kind only. */
+/** The kind of a statistic; mappings may be for one kind only. */
 export type StatisticKind = 'counter' | 'gauge' | 'timer';
 
-/** How a timer is shown. Bounds and quantiles rise; bounds are in the unit that is shown. */
+/** How a timer is shown. Bounds and quantiles ascend; bounds are in the shown unit. */
 export type TimerShape =
   | { readonly type: 'histogram'; readonly bounds: readonly number[] }
   | { readonly type: 'summary'; readonly quantiles: readonly number[] };
 
-/** A text with `$1`, `${1}`… in it, filled with what a pattern found. */
+/** A text with `$1`, `${1}`… that is filled with the groups of a pattern. */
 export type Template = (groups: readonly (string | undefined)[]) => string;
 
-/** How the statistics that a pattern finds are shown. */
+/** How the statistics that match a pattern are shown. */
 export interface Mapping {
-  /** What the pattern found, `[whole, $1, $2, …]`; undefined when it does not fit. */
+  /** The groups of the pattern, `[whole, $1, $2, …]`; undefined when it does not match. */
   readonly match: (name: string) => readonly (string | undefined)[] | undefined;
   readonly kind: StatisticKind | undefined;
-  /** True: not shown at all. Then nothing of the rest counts. */
+  /** True: not shown. Then the rest is ignored. */
   readonly drop: boolean;
   readonly name: Template;
   readonly help: string | undefined;
@@ -25,7 +25,7 @@ export interface Mapping {
   readonly scale: number;
 }
 
-/** The mapping of a statistic, and what its pattern found in the name; undefined where none fits. */
+/** The mapping of a statistic, and the groups of its pattern; undefined where none matches. */
 export type FindMapping = (
   name: string,
   kind: StatisticKind,
@@ -35,13 +35,13 @@ export interface MappingSet {
   readonly find: FindMapping;
   /** Units of a timer's value per second, before a mapping's own `scale`: 1000 feeds milliseconds in. */
   readonly unitsPerSecond: 1 | 1000;
-  /** How timers are shown that no mapping names. */
+  /** How timers without a mapping are shown. */
   readonly unmappedTimer: TimerShape;
-  /** What `find` is asked for in place of the name of what one of several limits refused; undefined: its name. */
+  /** The name that `find` gets for refusals by one of several limits; undefined: their own name. */
   readonly nameOfLimit?: NameOf;
 }
 
-/** Bounds of a file that names none, in the unit that is shown: those of Prometheus' client for Go. */
+/** Bounds for a file that has none, in the shown unit: those of Prometheus' client for Go. */
 export const DEFAULT_BOUNDS: readonly number[] = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ];
@@ -66,18 +66,18 @@ export function template(text: string): Template {
   return (groups) => text.replace(REFERENCE, (_, group: string) => groups[Number(group)] ?? '');
 }
 
-/** A name as a metric may have it: what it may not hold becomes `_`. */
+/** A valid name of a metric: invalid characters become `_`. */
 export function metricName(text: string): string {
   const name = text.replace(/[^a-zA-Z0-9_:]/g, '_');
   return /^\d/.test(name) ? `_${name}` : name;
 }
 
-/** A name as a label may have it. */
+/** A valid name of a label. */
 export function labelName(text: string): string {
   return metricName(text).replaceAll(':', '_');
 }
 
-/** A pattern of statsd_exporter: `*` stands for one segment between dots. */
+/** A pattern of statsd_exporter: `*` matches one segment between dots. */
 export function globMatch(pattern: string): Mapping['match'] {
   const parts = pattern.split('.');
   const last = parts.length - 1;

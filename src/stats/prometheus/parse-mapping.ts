@@ -53,7 +53,7 @@ export type ParsedMapping =
 
 type Found = Mapping & { readonly isGlob: boolean };
 
-/** Reads a mapping file of statsd_exporter. As there, globs go before regular expressions. */
+/** Reads a mapping file of statsd_exporter. As there, globs precede regular expressions. */
 export function parseMapping(text: string): ParsedMapping {
   const document = parseDocument(text);
   if (document.errors.length > 0)
@@ -69,11 +69,11 @@ export function parseMapping(text: string): ParsedMapping {
   const patterns = known.filter((m) => !m.isGlob);
   const plain = firstMapping([...known.filter((m) => m.isGlob), ...patterns]);
   const find = patterns.length === 0 ? plain : remembered(plain);
-  // The reference hands milliseconds to a file's mappings, which scale them to what they show.
+  // The reference passes milliseconds to a file's mappings, which scale them to the shown unit.
   return { ok: true, mapping: { find, unitsPerSecond: 1000, unmappedTimer: defaults.timer } };
 }
 
-/** Regular expressions cost microseconds a name, and every scrape asks for all names. */
+/** Regular expressions cost microseconds per name, and every scrape looks up all names. */
 function remembered(find: FindMapping): FindMapping {
   const counter = rememberByName((name) => find(name, 'counter'));
   const gauge = rememberByName((name) => find(name, 'gauge'));
@@ -91,13 +91,13 @@ function toPlain(document: ReturnType<typeof parseDocument>, problems: string[])
   }
 }
 
-/** A map of the file, and where what is wrong with it goes. */
+/** A map of the file, and the list for its mistakes. */
 interface Place {
   readonly path: string;
   readonly problems: string[];
 }
 
-/** What a mapping inherits from `defaults`. */
+/** The fields that a mapping inherits from `defaults`. */
 function toDefaults(fields: DefaultFields, at: Place) {
   const base = { type: 'summary' as const, bounds: DEFAULT_BOUNDS, quantiles: DEFAULT_QUANTILES };
   const { type, bounds, quantiles } = toTimer(fields, base, at);

@@ -2,16 +2,15 @@ import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { createBusyShare } from '../../platform/busy-share';
 import type { ProcessMetric } from './families';
 
-/** What the event loop's monitor measures holds the interval of its own timer, in milliseconds. */
+/** Measurements of the event loop's monitor include the interval of its own timer, in milliseconds. */
 const RESOLUTION_MS = 10;
 const LAG = /^nodejs_eventloop_lag_(?:min|max|mean|p50|p90|p99)_seconds$/;
 /** The monitor's smallest value before its first sample is 2^63 ns. */
 const NO_SAMPLE_SECONDS = 1e9;
 
 /**
- * How this process is doing, under the names that dashboards of Node services read.
- * Once in a process: prom-client gives no handle on its observer of garbage collections, which ends with the process and
- * does not keep it alive.
+ * The state of this process, under the names that dashboards of Node services read. Create it once per process: prom-client gives
+ * no handle on its observer of garbage collections, which ends with the process and does not keep it alive.
  */
 export function createProcessMetrics() {
   const registry = new Registry();
@@ -27,7 +26,7 @@ export function createProcessMetrics() {
   });
 
   return {
-    /** The event loop's lag is that since the call before. */
+    /** The event loop's lag is that since the previous call. */
     async read(): Promise<readonly ProcessMetric[]> {
       // See Metric: the library's types are wrong.
       const metrics = (await registry.getMetricsAsJSON()) as unknown as readonly Metric[];
@@ -48,7 +47,7 @@ export function createProcessMetrics() {
   };
 }
 
-/** As `getMetricsAsJSON` gives them; the library's own types leave `metricName` out and say that `type` is a number. */
+/** As `getMetricsAsJSON` returns them; the library's own types omit `metricName` and declare `type` a number. */
 interface Metric {
   readonly name: string;
   readonly help: string;
@@ -56,7 +55,7 @@ interface Metric {
   readonly values: readonly {
     readonly value: number;
     readonly labels: Readonly<Record<string, string | number>>;
-    /** Of a histogram: the name with `_bucket`, `_sum` or `_count`. */
+    /** For a histogram: the name with `_bucket`, `_sum` or `_count`. */
     readonly metricName?: string;
   }[];
 }

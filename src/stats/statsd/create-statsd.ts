@@ -10,7 +10,7 @@ export interface StatsdOptions extends FlushOptions, StatsdTarget {
   readonly naming: Naming;
 }
 
-/** Statistics to a StatsD server. One that is away or slow costs no count. */
+/** Statistics to a StatsD server. An unreachable or slow one loses no counts. */
 export function createStatsd(registry: Registry, options: StatsdOptions): PushOutput {
   const sink = options.protocol === 'tcp' ? createTcpSink(options) : createUdpSink(options);
   const toLines = (change: Change) => statsdLines(change, options.naming);
@@ -23,8 +23,8 @@ const MAX_SINGLE_SAMPLES = 1000;
 type TimerChange = Extract<Change, { kind: 'timer' }>;
 
 /**
- * The StatsD lines of a change: `name:3|c`, `name:7|g`, `name:0.42|ms`, `name:0.42|ms|@0.001`, each with
- * the tags of its name at the end.
+ * The StatsD lines of a change: `name:3|c`, `name:7|g`, `name:0.42|ms`, `name:0.42|ms|@0.001`, each with the tags of its name at
+ * the end.
  */
 export function* statsdLines(change: Change, naming: Naming): Generator<Line, void> {
   const written = naming(change.name);
@@ -44,7 +44,7 @@ function lineOf({ name, suffix }: WrittenName, value: string, type: string): str
   return `${name}:${value}|${type}${suffix}`;
 }
 
-/** A gauge with a sign is a change of the gauge in StatsD; only one that starts from 0 can get below. */
+/** A gauge with a sign is a change of the gauge in StatsD; only one that starts from 0 can become negative. */
 function gaugeLine(written: WrittenName, value: number): string {
   const line = lineOf(written, value.toString(), 'g');
   return value < 0 ? `${lineOf(written, '0', 'g')}\n${line}` : line;
@@ -60,7 +60,7 @@ function* timerLines(written: WrittenName, change: TimerChange): Generator<Line,
   }
 }
 
-/** Four digits say all that a bucket knows. */
+/** Four digits are the precision of a bucket. */
 function milliseconds(sample: Sample): string {
   return Number(sample.milliseconds.toPrecision(4)).toString();
 }
@@ -74,7 +74,7 @@ function rateSuffix(times: number): string {
   return times === 1 ? '' : `|@${sampleRate(times).toString()}`;
 }
 
-/** The rate whose inverse is `times`, never a hair less: some servers cut the inverse to a whole number. */
+/** The rate whose inverse is `times`, never slightly less: some servers truncate the inverse to a whole number. */
 function sampleRate(times: number): number {
   const rate = 1 / times;
   return 1 / rate < times ? rate * (1 - Number.EPSILON) : rate;

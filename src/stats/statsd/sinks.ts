@@ -7,15 +7,15 @@ import { addressText } from '../../platform/listen-address';
 import type { Sink } from '../push-output';
 import { type CallContext, socketCall, type StartCall } from './socket-call';
 
-/** Where StatsD listens. */
+/** The address of StatsD. */
 export interface StatsdTarget {
   readonly host: string;
   readonly port: number;
-  /** Longest wait for a connection (TCP), and for one datagram to be taken (UDP). */
+  /** Longest wait for a connection (TCP), and for the acceptance of one datagram (UDP). */
   readonly timeoutMs: number;
-  /** Longest wait for one write to be taken (TCP), in milliseconds; default 60,000. */
+  /** Longest wait for the acceptance of one write (TCP), in milliseconds; default 60,000. */
   readonly stuckMs?: number;
-  /** Asks for the addresses of a name (UDP); the system's resolver when undefined. */
+  /** Resolves a name (UDP); the system's resolver when undefined. */
   readonly lookup?: (host: string) => Promise<readonly LookupAddress[]>;
 }
 
@@ -28,14 +28,14 @@ export function nameOf(protocol: 'tcp' | 'udp', target: StatsdTarget): string {
 const MAX_WRITE_BYTES = 16 * 1024;
 
 /**
- * A server that stops reading and goes on is waited for, since a connection that is given up leaves
- * unknown what of its last write was read. One that stays away without a word costs a write this long.
+ * A server that stops reading for a while is waited for, since after giving up a connection it is unknown how much of its last
+ * write was read. One that stays silent costs a write this long.
  */
 const STUCK_MS = 60_000;
 
 /**
- * One connection, opened by the first write and again after a failure. Lines count as sent when the
- * system has taken them: StatsD does not confirm.
+ * One connection, opened by the first write and again after a failure. Lines count as sent when the system has accepted them:
+ * StatsD does not confirm.
  */
 export function createTcpSink(target: StatsdTarget): Sink {
   const { host, port, timeoutMs, stuckMs = STUCK_MS } = target;
@@ -43,7 +43,7 @@ export function createTcpSink(target: StatsdTarget): Sink {
 
   const openSocket = async (signal: AbortSignal): Promise<Socket> => {
     const socket = connect({ host, port, keepAlive: true });
-    // What the server says is of no interest; its end is, and an error between two flushes is one too.
+    // Input from the server is ignored; its end matters, and so does an error between two flushes.
     socket.resume();
     socket.on('error', () => undefined);
     await callOrDestroy({ socket, signal, timeoutMs }, (done) => {
@@ -81,12 +81,12 @@ async function callOrDestroy(
   }
 }
 
-/** What fits into one packet of Ethernet, with the headers of IPv6. */
+/** The payload of one Ethernet packet, with the headers of IPv6. */
 const MAX_DATAGRAM_BYTES = 1432;
 
 /**
- * One socket for each flush, so that a name that points elsewhere is noticed. A datagram counts as
- * sent when a turn later no refusal came back; beyond this machine there is no way to know.
+ * One socket for each flush, so that a changed address is noticed. A datagram counts as sent when a turn later no refusal came
+ * back; beyond this machine there is no way to know.
  */
 export function createUdpSink(target: StatsdTarget): Sink {
   const { port, timeoutMs } = target;
@@ -128,7 +128,7 @@ export function createUdpSink(target: StatsdTarget): Sink {
 
 const lookupAll = (host: string) => lookupBySystem(host, { all: true });
 
-/** Asks for the address of a name, within the time-out. A question without an answer is not asked again: it holds a thread of Node's pool. */
+/** Resolves the address of a name, within the time-out. A pending lookup is not repeated: it occupies a thread of Node's pool. */
 function createAddressQuestion({ host, timeoutMs, lookup = lookupAll }: StatsdTarget) {
   let asked: Promise<readonly LookupAddress[]> | undefined;
   return async (signal: AbortSignal): Promise<LookupAddress> => {

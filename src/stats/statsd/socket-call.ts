@@ -2,16 +2,16 @@ import type { EventEmitter } from 'node:events';
 import { toReason } from '../../platform/errors';
 
 export interface CallContext {
-  /** What the call hangs on: its error or end is the call's. */
+  /** The socket of the call: its error or end is the call's. */
   readonly socket: EventEmitter;
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
 }
 
-/** Begins the call; `done` is called when it is over, with an error when it failed. */
+/** Begins the call; `done` is called when it has ended, with an error when it failed. */
 export type StartCall = (done: (error?: Error | null) => void) => void;
 
-/** Runs one call of a socket: settles when it is over, the socket fails or closes, time is up or its result is no longer wanted. */
+/** Runs one call of a socket: settles when it has ended, the socket fails or closes, its time is over or its result is no longer wanted. */
 export function socketCall({ socket, signal, timeoutMs }: CallContext, start: StartCall) {
   return new Promise<void>((resolve, reject) => {
     const settle = (error?: Error | null) => {

@@ -5,9 +5,9 @@ import { serveWork } from './work/serve-work';
 import type { WorkScheduler } from './work/work-scheduler';
 
 export interface EventSource {
-  /** Called when the first listener has come. */
+  /** Called when the first listener connects. */
   start(): void;
-  /** Called when the last one has left. */
+  /** Called when the last one disconnects. */
   stop(): void;
   /** Sent to a listener at once, and again when `version` has changed. */
   readonly base: { readonly version: unknown; readonly read: () => unknown };
@@ -18,7 +18,7 @@ export interface EventSource {
 export interface EventStreamOptions {
   readonly maxListeners: number;
   readonly intervalMs: number;
-  /** A listener that has not read what it got for so many events is dropped. */
+  /** A listener with this many unread events is dropped. */
   readonly patience: number;
 }
 
@@ -31,12 +31,12 @@ export const EVENT_STREAM_OPTIONS: EventStreamOptions = {
 interface Listener {
   readonly response: ServerResponse;
   /** The rules were sent. */
-  isTold: boolean;
+  isBaseSent: boolean;
   version: unknown;
   missed: number;
 }
 
-/** A browser whose stream was refused asks again after so long. */
+/** A browser whose stream was refused retries after this time. */
 const RETRY = 'retry: 5000\n\n';
 
 /** Server-sent events to a bounded number of listeners; a timer runs only while there are some. */
@@ -58,14 +58,14 @@ export function createEventStream(
       base = { version, event };
     }
     listener.version = base.version;
-    listener.isTold = true;
+    listener.isBaseSent = true;
     tell(listener, base.event);
   }
   function* tellAll(): Steps<void> {
     const event = yield* toEvent('figures', source.next(), 2);
     for (const listener of listeners) {
       yield;
-      if (!listener.isTold) continue;
+      if (!listener.isBaseSent) continue;
       if (listener.response.writableNeedDrain) {
         listener.missed += 1;
         if (listener.missed >= patience) listener.response.destroy();
@@ -99,7 +99,7 @@ export function createEventStream(
       source.start();
       ticking = setInterval(tick, intervalMs);
     }
-    const listener: Listener = { response, isTold: false, version: undefined, missed: 0 };
+    const listener: Listener = { response, isBaseSent: false, version: undefined, missed: 0 };
     listeners.add(listener);
     response.once('close', () => {
       leave(listener);
@@ -121,7 +121,7 @@ export function createEventStream(
         run: () => serve(method, response),
         failed: () => response.destroy(),
         refused() {
-          // A browser asks again only where the status is that of a stream.
+          // A browser retries only after the status of a stream.
           response.writeHead(200, HEADERS).end(RETRY);
         },
       });
@@ -143,7 +143,7 @@ function tell({ response }: Listener, event: Buffer | string): void {
   if (!response.writableEnded && !response.destroyed) response.write(event);
 }
 
-/** JSON has no line ends of its own, so that an event is two lines. */
+/** JSON contains no line breaks, so that an event is two lines. */
 function* toEvent(name: string, data: unknown, levels: number): Generator<undefined, string, void> {
   let json = '';
   for (const piece of printJson(data, levels)) {

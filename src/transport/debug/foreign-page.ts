@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { refuseForeign, type AdmissionOptions } from './admin/admit';
 
-/** Pages that start work which goes on for a while. */
+/** Pages that start work which continues for a while. */
 const STARTING = /^\/debug\/pprof\/[^?]|^\/ui\/events/;
 
 /**
- * Whether a page of another site makes this call. A link of such a page may be followed, as it is to `/ui`, where what it shows
- * starts nothing.
+ * Whether a page of another site makes this call. Links from such a page may be followed, for example to `/ui`, to pages that start
+ * nothing.
  */
 export function isForeign(request: IncomingMessage, admission: AdmissionOptions): boolean {
   const { headers, url = '' } = request;

@@ -19,35 +19,35 @@ import { createTurns } from './work/turns';
 import { linesOf, sendText, servePage } from './work/serve-page';
 import { createWorkScheduler, type WorkScheduler } from './work/work-scheduler';
 
-/** What the pages show; each is asked when its page is. */
+/** The content of the pages, read on demand. */
 export interface DebugDeps {
-  /** The rules in force, a line for each limit; undefined: one without a limit was passed. */
+  /** The rules in force, a line per limit; undefined: skipped a rule without a limit. */
   readonly dumpRules: () => Iterable<string | undefined>;
   /** All statistics as lines of text, in pieces: there may be a million. */
   readonly dumpStats: () => Steps<void, string>;
-  /** The same as JSON. */
+  /** All statistics as JSON. */
   readonly dumpStatsJson: () => Steps<void, string>;
-  /** What the dashboard gets. */
+  /** The data of the dashboard. */
   readonly live: EventSource;
   /** Default: EVENT_STREAM_OPTIONS. */
   readonly events?: EventStreamOptions;
   readonly clock: Clock;
-  /** By which work is measured. Default: that of the system. */
+  /** The clock that measures work. Default: the system's. */
   readonly monotonicMs?: () => number;
   /** Undefined: one process does all the work. */
   readonly workerProfiles?: WorkerProfiles | undefined;
-  /** The operator API; undefined: there is none. */
+  /** The operator API; undefined: not served. */
   readonly admin?: AdminOptions | undefined;
-  /** Undefined: no token is asked for. */
+  /** Undefined: no token is required. */
   readonly checkToken?: CheckToken | undefined;
-  /** What `/rlconfig` says of the rules in a header; undefined before the first were loaded. */
+  /** The header of `/rlconfig` with the version of the rules; undefined before the first load. */
   readonly rulesVersion?: () => string | undefined;
 }
 
 export interface DebugOptions extends HttpListenerOptions {
-  /** Host names that are served beside addresses, localhost and names of one label. */
+  /** Served host names besides addresses, localhost and names of one label. */
   readonly allowedHosts: readonly string[];
-  /** ADMIN_HOSTS: the same, and their pages may call the operator API. */
+  /** ADMIN_HOSTS: also served, and their pages may call the operator API. */
   readonly adminHosts?: readonly string[];
   /** ADMIN_PROTECT_ALL. */
   readonly protectAll?: boolean;
@@ -131,7 +131,7 @@ export function createDebugListener(deps: DebugDeps, options: DebugOptions): Lis
       });
     else respond(pages, request, response);
   };
-  /** Goes on at once where no token is asked for. */
+  /** Continues at once where no token is required. */
   const withToken = (
     request: IncomingMessage,
     response: ServerResponse,
@@ -150,7 +150,7 @@ export function createDebugListener(deps: DebugDeps, options: DebugOptions): Lis
       sendAdmin(request, response, NO_TOKEN);
     });
   };
-  // What shows an overload is bounded by itself, and must be seen during one.
+  // The pages that show an overload have bounds of their own, and must be visible during one.
   const listener = createHttpListener({ handle, isVital: () => true }, options);
   return {
     ...listener,

@@ -1,4 +1,4 @@
-/** Lines of the debug port's front page; `docs/endpoints.md` tells the same at more length. */
+/** Lines of the debug port's front page; `docs/endpoints.md` has the details. */
 export const INDEX_PAGE = [
   ['/', 'this list'],
   ['/ui', 'a page to look at: rules, traffic, hot keys and the store, live'],
@@ -19,7 +19,7 @@ const PPROF_PAGE = [
   .map(([path = '', about = '']) => `${path}: ${about}\n`)
   .join('');
 
-/** `workers`: how many other processes there are to profile. */
+/** `workers`: number of other processes to profile. */
 export function pprofPage(workers = 0): string {
   const lines = Array.from({ length: workers }, (_, i) => {
     const worker = String(i + 1);

@@ -15,7 +15,7 @@ type Take = (request: ProfileRequest, signal: AbortSignal) => Steps<ProfileFile>
 /** Profiles of other processes of this service, `?worker=1` to `?worker=<count>`. */
 export interface WorkerProfiles {
   readonly count: number;
-  /** Rejects when the worker ends before its profile, or does not run at all. */
+  /** Rejects when the worker ends before its profile, or does not run. */
   take(worker: number, request: ProfileRequest, signal: AbortSignal): Promise<ProfileFile>;
 }
 
@@ -62,7 +62,7 @@ export function createProfileEndpoint({ clock, work, workers }: ProfileEndpointD
       }
       const abort = new AbortController();
       running = abort;
-      // Also for a client that hangs up: it needs no profile any more.
+      // A client that hangs up needs no profile any more.
       response.once('close', () => {
         end(abort);
       });
@@ -78,7 +78,7 @@ export function createProfileEndpoint({ clock, work, workers }: ProfileEndpointD
         },
       });
     },
-    /** Ends the profile that is running. */
+    /** Ends the running profile. */
     close() {
       running?.abort();
     },
@@ -95,7 +95,7 @@ function* sendProfile(response: ServerResponse, taking: Steps<ProfileFile>): Ste
   response.end(bytes);
 }
 
-/** The request, or a sentence about what is wrong with it. */
+/** The request, or a sentence with its mistake. */
 export function parseProfileRequest(
   kind: ProfileRequest['kind'],
   query: URLSearchParams,
@@ -112,7 +112,7 @@ export function parseProfileRequest(
   return { kind, seconds, format, collect: query.get('gc') === '1' };
 }
 
-/** Takes a profile of this process; throws when it is aborted. The code is loaded with the first profile, not at the start. */
+/** Takes a profile of this process; throws when it is aborted. The code is loaded with the first profile. */
 export const takeOwnProfile: typeof Profiles.takeProfile = (request, signal, clock) => {
   // eslint-disable-next-line @typescript-eslint/no-require-imports -- loaded with the first profile: a start takes no time and memory for it
   const { takeProfile } = require('./profiles/profiles') as typeof Profiles;

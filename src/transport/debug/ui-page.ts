@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Steps } from '../../core/steps';
 import { folderWith } from '../../platform/package-root';
 
-/** In the order in which they need each other. */
+/** In the order of their dependencies. */
 const SCRIPTS = [
   'text.mjs',
   'lines.mjs',
@@ -30,7 +30,7 @@ export interface UiPage {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The dashboard as one document: styles and scripts stand in it, and nothing else may run. It is read once. */
+/** The dashboard as one document: it contains its styles and scripts, and nothing else may run. It is read once. */
 export function createUiPage(): () => Steps<UiPage> {
   let page: UiPage | undefined;
   return function* () {
@@ -70,7 +70,7 @@ function* readPage(): Steps<UiPage> {
   return { html, headers };
 }
 
-/** Modules of ours, put one after the other into a single script. */
+/** Our modules, concatenated into a single script. */
 function withoutModules(source: string): string {
   return source.replace(/^import [^;]*;\n/gm, '').replace(/^export /gm, '');
 }

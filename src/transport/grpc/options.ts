@@ -5,13 +5,13 @@ import type { ListenAddress } from '../../platform/listen-address';
 import type { TransportBounds } from '../bounds';
 import type { Health } from './service';
 
-/** What every gRPC transport is given, whichever engine carries it. */
+/** Dependencies of every gRPC transport, with either engine. */
 export interface GrpcTransportDeps {
   readonly health: Health;
   readonly statistics: Statistics;
   /** Monotonic milliseconds, for response times. */
   readonly nowMs: () => number;
-  /** Called for every client whose handshake failed or that showed no required certificate. */
+  /** Called for every client whose handshake failed or that lacked the required certificate. */
   readonly onClientRefused?: ((refusal: ClientRefusal) => void) | undefined;
   /** Undefined: nothing is traced. */
   readonly tracer?: CallTracer | undefined;
@@ -25,7 +25,7 @@ export interface ClientRefusal {
   readonly reason: string;
 }
 
-/** PEM texts. With `clientCa` a client must show a certificate that it signed. */
+/** PEM strings. With `clientCa` a client must present a certificate that it signed. */
 export interface TlsPems {
   readonly certificate: Buffer;
   readonly key: Buffer;
@@ -33,9 +33,9 @@ export interface TlsPems {
 }
 
 export interface ServerTls extends TlsPems {
-  /** A name that the client's certificate must hold; for use with `clientCa`. */
+  /** A name that the client's certificate must contain; for use with `clientCa`. */
   readonly clientName?: string | undefined;
-  /** What new connections are served with from then on; must be good, and have a `clientCa` if this has one. */
+  /** Certificates for new connections from then on; must be valid, and have a `clientCa` if this has one. */
   readonly renewals$?: Observable<TlsPems> | undefined;
 }
 
@@ -46,12 +46,12 @@ export interface GrpcTransportOptions {
   /** File mode of a Unix socket; default 0666. */
   readonly unixSocketMode?: number | undefined;
   readonly tls?: ServerTls | undefined;
-  /** A connection is asked to leave after this long, +/- 10 %; undefined: never. */
+  /** A connection is asked to leave at this age, +/- 10 %; undefined: never. */
   readonly maxConnectionAgeMs?: number | undefined;
-  /** How long after that it is cut; undefined: never. */
+  /** How long after that it is closed; undefined: never. */
   readonly maxConnectionAgeGraceMs?: number | undefined;
-  /** Connections at once; one more is closed as soon as it is accepted. Default 10,000. */
+  /** Concurrent connections; further ones are closed as soon as they are accepted. Default 10,000. */
   readonly maxConnections?: number | undefined;
-  /** False: the reflection services are not there at all. Default true. */
+  /** False: the reflection services are not registered. Default true. */
   readonly reflection?: boolean | undefined;
 }

@@ -4,9 +4,9 @@ import { DESCRIPTOR_FILES } from './generated/descriptors';
 import { StatusCode } from '../../wire/grpc/status';
 
 /**
- * grpc.reflection.v1.ServerReflection in bytes, whichever server carries it; v1alpha has the same
- * messages. The descriptors are generated from the .proto files, so nothing is parsed at run time, and each answer is
- * made once: there are as many as files, whatever is asked.
+ * grpc.reflection.v1.ServerReflection in bytes, for either server; v1alpha has the same messages. The descriptors are generated
+ * from the .proto files, so nothing is parsed at run time, and each answer is made once: there are as many as files, whatever the
+ * requests.
  */
 
 /** Numbers of the requests in ServerReflectionRequest. */
@@ -32,7 +32,7 @@ const NAMES_BY_SYMBOL = new Map(
   DESCRIPTOR_FILES.flatMap(({ name, symbols }) => symbols.map((symbol) => [symbol, name])),
 );
 
-/** The encoded answer to an encoded ServerReflectionRequest; undefined when it is none. */
+/** The encoded answer to an encoded ServerReflectionRequest; undefined when it is invalid. */
 export function answerReflection(request: Uint8Array): Buffer | undefined {
   const fields = readTexts(request);
   if (fields === undefined) return undefined;
@@ -47,7 +47,7 @@ const SERVICES_ANSWER = encodeField(
   LIST_SERVICES_RESPONSE,
   Buffer.concat(SERVICES.map((name) => encodeField(1, encodeField(1, Buffer.from(name))))),
 );
-/** Made when they are first asked for; the names are those of our files. */
+/** Made on first use; the names are those of our files. */
 const FILES_ANSWERS = new Map<string, Buffer>();
 
 function answer(fields: ReadonlyMap<number, string>): Buffer {
@@ -58,7 +58,7 @@ function answer(fields: ReadonlyMap<number, string>): Buffer {
   if (symbol !== undefined) {
     return filesAnswer(NAMES_BY_SYMBOL.get(symbol) ?? '') ?? unknown('symbol', symbol);
   }
-  // The others ask for proto2 extensions.
+  // The other requests concern proto2 extensions.
   return errorAnswer(StatusCode.notFound, 'there are no extensions here');
 }
 
@@ -74,7 +74,7 @@ function filesAnswer(name: string): Buffer | undefined {
 
 function makeFilesAnswer(name: string): Buffer {
   const wanted = new Set([name]);
-  // A set that grows while it is walked: the walk reaches what is added.
+  // A set that grows while it is iterated: the iteration reaches the added items.
   for (const file of wanted) {
     for (const imported of FILES_BY_NAME.get(file)?.imports ?? []) wanted.add(imported);
   }
@@ -97,7 +97,7 @@ function errorAnswer(code: number, message: string): Buffer {
   return encodeField(ERROR_RESPONSE, Buffer.concat(error));
 }
 
-/** The text fields of a message by their numbers. */
+/** The string fields of a message by their numbers. */
 function readTexts(bytes: Uint8Array): Map<number, string> | undefined {
   const texts = new Map<number, string>();
   const cursor = createCursor();

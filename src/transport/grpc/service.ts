@@ -5,7 +5,7 @@ import type { ServingStatus } from '../../wire/grpc/health';
 import type { Malformed } from '../../wire/protobuf/read';
 import { grpcStatus, StatusCode, type GrpcStatus } from '../../wire/grpc/status';
 
-/** Full paths of what the service answers over gRPC. */
+/** Full paths of the methods that the service answers over gRPC. */
 export const SHOULD_RATE_LIMIT = '/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit';
 export const HEALTH_CHECK = '/grpc.health.v1.Health/Check';
 export const HEALTH_WATCH = '/grpc.health.v1.Health/Watch';
@@ -15,7 +15,7 @@ export const REFLECTION_PATHS = ['v1', 'v1alpha'].map(
 
 const [, service = '', method = ''] = SHOULD_RATE_LIMIT.split('/');
 
-/** ShouldRateLimit in the words of OpenTelemetry's conventions for RPC. */
+/** ShouldRateLimit in the terms of OpenTelemetry's conventions for RPC. */
 export const GRPC_CALL: CallKind = {
   name: `${service}/${method}`,
   attributes: { 'rpc.system': 'grpc', 'rpc.service': service, 'rpc.method': method },
@@ -33,7 +33,7 @@ const STATUS_OF_FAILURE: Readonly<Record<FailureCode, number>> = {
   internal: StatusCode.internal,
 };
 
-/** Code and message of a call that ends in a failure. */
+/** The status of a call that ends in a failure. */
 export function toGrpcStatus({
   code,
   message,
@@ -44,7 +44,7 @@ export function toGrpcStatus({
   return grpcStatus(STATUS_OF_FAILURE[code], message);
 }
 
-/** Requests that make no sense count here; one beyond the bounds does before decisions see it. */
+/** Counts invalid requests; those beyond the bounds are counted here before they reach the decisions. */
 const SERVICE_ERROR = 'ratelimit.service.call.should_rate_limit.service_error';
 
 /** The answer to a message that the decoder refused. */
@@ -61,7 +61,7 @@ export type Health = Snapshot<HealthStatus<string>>;
 /** Names under which the whole service answers health checks (behaviour.md §4.6). */
 const SERVICE_NAMES: ReadonlySet<string> = new Set(['', 'ratelimit']);
 
-/** A watch keeps nothing else of its name. */
+/** Whether the name is ours: a watch keeps nothing else of it. */
 export function isServed(service: string): boolean {
   return SERVICE_NAMES.has(service);
 }
@@ -83,13 +83,13 @@ export function unknownService(service: string): string {
   return `health of service ${JSON.stringify(service)} is not known, ask for "ratelimit" or ""`;
 }
 
-/** The share of its time, and the milliseconds, before the end of which a proxy that stops waiting may be heard. */
+/** A reset within this last share of its time, or these last milliseconds, counts as the proxy's own time-out. */
 const TIMER_SHARE = 0.1;
 const TIMER_MS = 5;
 
 /**
- * Whether a call that was reset after so many milliseconds was given up by who made the request: a proxy whose own time is over
- * resets at its `grpc-timeout`, and lets the request go on (budgets.md section 2).
+ * Whether a call that was reset after this time was cancelled by the origin of the request: a proxy whose own time is over resets
+ * at its `grpc-timeout`, and lets the request proceed (budgets.md section 2).
  */
 export function isEarly(waitedMs: number, timeoutMs: number): boolean {
   return waitedMs < Math.min(timeoutMs * (1 - TIMER_SHARE), timeoutMs - TIMER_MS);

@@ -9,13 +9,13 @@ import { createTlsServer } from './tls-server';
 
 const MAX_CONNECTIONS = 10_000;
 
-/** Which processes may connect to a Unix socket is a matter of the folder that it lies in. */
+/** The folder of a Unix socket restricts which processes may connect to it. */
 const SOCKET_MODE = 0o666;
 
 export interface SocketServerDeps {
   /** Takes over a plain or decrypted socket. */
   readonly accept: (socket: Socket) => void;
-  /** Told of callers that came no further than the handshake. */
+  /** Called for callers that failed in the handshake. */
   readonly onClientRefused?: ((refusal: ClientRefusal) => void) | undefined;
 }
 
@@ -27,7 +27,7 @@ export interface SocketServerOptions extends Pick<
   readonly allowHalfOpen: boolean;
 }
 
-/** The listening socket of a gRPC port, whichever engine speaks on what it accepts. */
+/** The listening socket of a gRPC port, for either engine. */
 export function createSocketServer(
   { accept, onClientRefused = () => undefined }: SocketServerDeps,
   {
@@ -53,7 +53,7 @@ export function createSocketServer(
 
   const stop = () =>
     (stopped ??= new Promise((resolve) => {
-      // Told of an error when it never listened: it has stopped all the same.
+      // Also called with an error when it never listened: it has stopped all the same.
       server.close(() => {
         resolve();
       });
@@ -61,14 +61,14 @@ export function createSocketServer(
   limitConnections(server, maxConnections);
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
-    // What went wrong with a socket is the caller's affair; 'close' follows.
+    // Socket errors concern the caller; 'close' follows.
     socket.on('error', () => undefined);
     socket.once('close', () => sockets.delete(socket));
   });
   return {
-    /** Takes renewed certificates into use; emits nothing of meaning. */
+    /** Applies renewed certificates; emits nothing useful. */
     run$: renew$,
-    /** Settles with the address that is bound; rejects with a message that names it. */
+    /** Settles with the bound address; rejects with a message that names it. */
     async listen(): Promise<ListenAddress> {
       const bound = await listenOn(server, address);
       if ('path' in bound) {
@@ -79,7 +79,7 @@ export function createSocketServer(
       }
       return bound;
     },
-    /** In a worker: leaves connections to other workers while it has so many. */
+    /** In a worker: leaves connections to other workers while it has this many. */
     acceptAtMost(connections: number) {
       server.maxConnections = connections;
     },
@@ -87,7 +87,7 @@ export function createSocketServer(
     stop() {
       void stop();
     },
-    /** Cuts the sockets that are left (in the middle of a handshake) and settles when the port is free. */
+    /** Destroys the remaining sockets (in the middle of a handshake) and settles when the port is free. */
     end() {
       for (const socket of sockets) socket.destroy();
       return stop();
@@ -96,7 +96,7 @@ export function createSocketServer(
 }
 
 async function listenOn(server: Server, address: ListenAddress): Promise<ListenAddress> {
-  // The primary of a cluster listens for all of its workers, and has looked before.
+  // The primary of a cluster listens for all of its workers, and has checked before.
   if ('path' in address && !cluster.isWorker) await removeStaleSocket(address);
   await new Promise<void>((resolve, reject) => {
     const onError = (error: Error) => {
@@ -105,7 +105,7 @@ async function listenOn(server: Server, address: ListenAddress): Promise<ListenA
     server.once('error', onError);
     server.listen(address, () => {
       server.off('error', onError);
-      // An accept that failed (no more file descriptors) is the caller's loss; the server goes on.
+      // A failed accept (no more file descriptors) is the caller's loss; the server continues.
       server.on('error', () => undefined);
       resolve();
     });
@@ -116,8 +116,8 @@ async function listenOn(server: Server, address: ListenAddress): Promise<ListenA
 }
 
 /**
- * Removes the socket file of a process that was killed, so that a restart can listen again. Rejects
- * when somebody answers there, and when the file is none of ours to remove.
+ * Removes the socket file of a process that was killed, so that a restart can listen again. Rejects when a process answers there,
+ * and when the file is not ours to remove.
  */
 export async function removeStaleSocket(address: { readonly path: string }): Promise<void> {
   const { path } = address;

@@ -2,13 +2,13 @@ import { isIP, type Socket } from 'node:net';
 import { createServer, type SecureContextOptions, type TLSSocket } from 'node:tls';
 import type { ClientRefusal, ServerTls, TlsPems } from './options';
 
-/** Time for a handshake, after which the connection is closed. */
+/** Time limit for a handshake, after which the connection is closed. */
 const HANDSHAKE_MS = 10_000;
 
-/** The text of OpenSSL is in `reason`; the message holds its file and line too. */
+/** OpenSSL's text is in `reason`; the message contains its file and line too. */
 type OpenSslError = NodeJS.ErrnoException & { readonly reason?: string };
 
-/** What Node or OpenSSL says when a handshake fails, and what that means. */
+/** Messages of Node or OpenSSL for failed handshakes, and their meaning. */
 const CAUSES: readonly (readonly [RegExp, string])[] = [
   [/^CERT_HAS_EXPIRED$/, 'its certificate has expired'],
   [/^CERT_NOT_YET_VALID$/, 'its certificate is not valid yet'],
@@ -31,7 +31,7 @@ interface TlsServerDeps {
   readonly onClientRefused: (refusal: ClientRefusal) => void;
 }
 
-/** TLS 1.2 or later with ALPN h2; what it accepts has shown the certificate that it must show. */
+/** TLS 1.2 or later with ALPN h2; accepted sockets have presented the required certificate. */
 export function createTlsServer(
   { accept, onClientRefused }: TlsServerDeps,
   tls: ServerTls,
@@ -45,7 +45,7 @@ export function createTlsServer(
     // A client without ALPN is assumed to speak HTTP/2; one that offers only other protocols is refused.
     ALPNProtocols: ['h2'],
     handshakeTimeout: HANDSHAKE_MS,
-    // Refusing is left to OpenSSL: a check of ours alone would let a resumed session without a certificate pass.
+    // OpenSSL refuses: our check alone would accept a resumed session without a certificate.
     ...(wantsCertificate && { requestCert: true, rejectUnauthorized: true }),
   });
   const refuse = (socket: TLSSocket, reason: string) => {
@@ -63,15 +63,15 @@ export function createTlsServer(
     accept(socket);
   });
   server.on('tlsClientError', (error: OpenSslError, socket) => {
-    // A text here, though its type says Error.
+    // A string here, though its type is Error.
     const authorizationError = socket.authorizationError as unknown as string | null | undefined;
-    // Probes of the port connect and leave: no matter for anybody.
+    // Probes of the port connect and leave: not worth a report.
     if (authorizationError == null && error.code === 'ECONNRESET') return;
     refuse(socket, handshakeReason(error, authorizationError ?? undefined));
   });
   return {
     server,
-    /** Serves the handshakes that begin from now on with these; connections go on with those they began with. */
+    /** Uses these for later handshakes; connections keep their certificates. */
     renew: (pems: TlsPems) => {
       server.setSecureContext(toContext(pems));
     },
@@ -83,8 +83,8 @@ export function handshakeReason(
   { code, reason, message }: OpenSslError,
   authorizationError?: string,
 ): string {
-  const said = authorizationError ?? reason ?? message;
-  const words = CAUSES.find(([pattern]) => pattern.test(said))?.[1];
+  const text = authorizationError ?? reason ?? message;
+  const words = CAUSES.find(([pattern]) => pattern.test(text))?.[1];
   if (words === undefined) return `the TLS handshake failed (${code ?? 'unknown'})`;
   return authorizationError === undefined ? words : `${words} (${authorizationError})`;
 }
@@ -98,7 +98,7 @@ function toContext({ certificate, key, clientCa }: TlsPems): SecureContextOption
   };
 }
 
-/** As the reference does: by the certificate's alternative names only, `*` for one whole label. */
+/** As in the reference: by the certificate's alternative names only, `*` for one whole label. */
 function isNamed(socket: TLSSocket, name: string): boolean {
   const certificate = socket.getPeerX509Certificate();
   if (certificate === undefined) return false;

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { CallHeaders } from '../../core/ports';
 
-/** The header fields of a call. Node gives names and values in turns. */
+/** The header fields of a call. Node alternates names and values. */
 export function headersOf({ rawHeaders }: IncomingMessage): CallHeaders {
   const names: string[] = [];
   const values: string[] = [];

@@ -10,7 +10,7 @@ import { printDecision } from './json/print-decision';
 import { readBody } from '../read-body';
 import { refuse, respondJson, toHttpStatus, toRefusal, type Refusal } from '../responses';
 
-/** `POST /json` in the words of OpenTelemetry's conventions for HTTP. */
+/** `POST /json` in the terms of OpenTelemetry's conventions for HTTP. */
 const JSON_CALL: CallKind = {
   name: 'POST /json',
   attributes: {
@@ -30,7 +30,7 @@ interface DecisionDeps {
   readonly tracer?: CallTracer | undefined;
 }
 
-/** Bodies that were no request, or one beyond the bounds; of our own, the reference counts nothing here. */
+/** Counts bodies that were not a request, or beyond the bounds; our own statistic, the reference counts nothing here. */
 const REFUSED = 'ratelimit_http.json.refused';
 
 /** `POST /json`: one responder for all calls, the call id is the number of the call. */
@@ -78,12 +78,12 @@ export function createJsonEndpoint({ bounds, ask, statistics, tracer }: Decision
 
 const NO_HEADERS = {};
 
-/** The caller of `/json` is the client, so that it has to wait itself. */
+/** The caller of `/json` is the client itself, so it is the one that must wait. */
 function ownHeaders({ retryAfter }: Decision): Readonly<Record<string, string>> {
   return retryAfter === undefined ? NO_HEADERS : { 'Retry-After': retryAfter };
 }
 
-/** How a body that is not a request is refused. */
+/** The refusal of a body that is not a request. */
 export function toMalformed({ kind, message, ...place }: MalformedBody): Refusal {
   const code = kind === 'malformed' ? 'malformed' : 'invalid_request';
   return { status: 400, body: { error: message, code, ...place } };

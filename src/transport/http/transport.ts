@@ -13,11 +13,11 @@ import { refusal, refuse, respond } from '../responses';
 export interface HttpTransportDeps {
   readonly health: Snapshot<HealthStatus<string>>;
   readonly statistics: Statistics;
-  /** What health consists of, for `/readyz?verbose`; default: what is down. */
+  /** The components of health, for `/readyz?verbose`; default: those that are down. */
   readonly components?: readonly string[];
-  /** Components that are down and do not count, and why; default: none. */
+  /** Components that are down and ignored, and why; default: none. */
   readonly notCounted?: () => ReadonlyMap<string, string>;
-  /** What mends a component that is down. Default: nothing is known. */
+  /** How to mend a component that is down. Default: unknown. */
   readonly advice?: (() => ReadonlyMap<string, string>) | undefined;
   /** Undefined: nothing is traced. */
   readonly tracer?: CallTracer | undefined;
@@ -60,7 +60,7 @@ export function createHttpTransport(
       respondComponents(response, health.current, [notCounted(), advice()], components);
     else respondHealth(response, health.current);
   });
-  // That it answers is all that it says.
+  // An answer is all that liveness means.
   app.get('/livez', (_request, response) => {
     respond(response, 200, 'text/plain', 'OK');
   });
@@ -79,7 +79,10 @@ export function createHttpTransport(
     check &&
     createCheckEndpoint({
       ...check,
-      ...{ ask: pendingRequests.ask, statistics, tracer, maxValueBytes: bounds.maxValueBytes },
+      ask: pendingRequests.ask,
+      statistics,
+      tracer,
+      maxValueBytes: bounds.maxValueBytes,
       isOverloaded: () => limits.budget.isSpent,
     });
   const listener = createHttpListener(

@@ -21,7 +21,7 @@ export interface GrpcEvents<M> {
   onCancel(callId: number, method: M): void;
 }
 
-/** Creates what the owner wants to know of a call's headers, for `callContext`. */
+/** Creates what the owner needs from a call's headers, for `callContext`. */
 export type CreateCallContext<M> = (method: M, headers: HeaderList) => unknown;
 
 /** What a connection is created with. */
@@ -44,11 +44,11 @@ export interface GrpcDeps<M extends GrpcMethod> {
 export interface GrpcConnection {
   /** For output, drain, keepalive and end of the connection. Leave its streams alone. */
   readonly http2: Http2Connection;
-  /** Takes what the socket read. Never throws, whatever comes. With `refuseCalls` new calls get RESOURCE_EXHAUSTED. */
+  /** Takes the bytes of a socket read. Never throws, whatever they are. With `refuseCalls` new calls get RESOURCE_EXHAUSTED. */
   receive(bytes: Uint8Array, nowMs: number, refuseCalls?: boolean): void;
   /**
-   * Emits waiting messages of methods with many requests: the next one of a stream comes when the response to the one
-   * before has left. Call it when the kernel has the output; may create new output.
+   * Emits pending messages of methods with many requests: the next message of a stream comes when the response to the previous one
+   * has left. Call it when the kernel has the output; may create new output.
    */
   readOn(): void;
 

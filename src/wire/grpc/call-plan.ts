@@ -2,13 +2,13 @@ import type { HeaderList } from '../http2/api';
 import { ACCEPTED_ENCODINGS, rejectionBlock } from './responses';
 import { StatusCode, grpcStatus, type GrpcStatus } from './status';
 
-/** What this layer needs to know of a method; the owner adds its own. */
+/** What this layer needs to know about a method; the owner adds its own. */
 export interface GrpcMethod {
   /** `one`: exactly one message, emitted when the request is complete. `many`: each as it arrives. */
   readonly requests: 'one' | 'many';
 }
 
-/** What follows from the header list of a call. */
+/** The consequences of a call's header list. */
 export type CallPlan<M> = AcceptedCall<M> | RejectedCall;
 
 export interface AcceptedCall<M> {
@@ -41,7 +41,7 @@ export const READ_NAMES: ReadonlySet<string> = new Set([
   'grpc-encoding',
 ]);
 
-/** The same and more; create it once, for all connections. */
+/** Those and more; create it once, for all connections. */
 export function readNamesWith(more: readonly string[]): ReadonlySet<string> {
   return new Set([...READ_NAMES, ...more]);
 }
@@ -151,7 +151,7 @@ function unknownMethod(path: string, methods: ReadonlyMap<string, unknown>): Grp
   return grpcStatus(StatusCode.unimplemented, message);
 }
 
-/** What a client sent, cut to a length that fits a header. */
+/** A client's text, cut to a length that fits a header. */
 function shown(text: string): string {
   return text.length <= 200 ? text : `${text.slice(0, 200)}…`;
 }

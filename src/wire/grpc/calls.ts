@@ -9,12 +9,12 @@ export interface Call<M> {
   readonly id: number;
   deadlineMs: number;
   /**
-   * `reading`: the owner has had no event. `asked`: it has. `answering`: the headers of the response
-   * were sent. `over`: answered, rejected or cancelled; what still arrives is dropped.
+   * `reading`: the owner has had no event. `asked`: it has. `answering`: the headers of the response were sent. `over`: answered,
+   * rejected or cancelled; later input is dropped.
    */
   phase: 'reading' | 'asked' | 'answering' | 'over';
   body: Body | undefined;
-  /** The request is complete, though messages of it may still wait to be emitted. */
+  /** The request is complete, though messages of it may not be emitted yet. */
   ended: boolean;
   /** What the owner created from the headers (`CreateCallContext`). */
   context: unknown;

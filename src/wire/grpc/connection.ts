@@ -24,7 +24,7 @@ import {
 } from './responses';
 import { grpcStatus, StatusCode, type GrpcStatus } from './status';
 
-/** Bytes of one call's messages that may wait for a client that does not read them. */
+/** Bytes of one call's messages that may be queued for a client that does not read them. */
 export const MAX_QUEUED_RESPONSE_BYTES = 262_144;
 
 const { resourceExhausted, deadlineExceeded } = StatusCode;
@@ -215,7 +215,7 @@ class Connection<M extends GrpcMethod> implements GrpcConnection, Http2Events {
     return call?.phase === 'over' ? undefined : call;
   }
 
-  /** Drops what the call holds. Frees the id of a call without events, and then returns true. */
+  /** Releases the call's resources. Frees the id of a call without events, and then returns true. */
   #close(call: Call<M>): boolean {
     const isUnseen = call.phase === 'reading';
     call.phase = 'over';

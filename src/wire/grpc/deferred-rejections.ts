@@ -22,7 +22,7 @@ export class DeferredRejections {
     this.#waiting.set(stream, { block, deadlineMs });
   }
 
-  /** The request is complete: sends its response. Does nothing for another stream. */
+  /** The request is complete: sends its response. No effect for another stream. */
   complete(stream: Http2Stream): void {
     const rejection = this.#waiting.get(stream);
     if (rejection === undefined) return;
@@ -34,7 +34,7 @@ export class DeferredRejections {
     this.#waiting.delete(stream);
   }
 
-  /** Sends those whose time is up. */
+  /** Sends those whose time is over. */
   expire(nowMs: number): void {
     for (const [stream, { deadlineMs }] of this.#waiting) {
       if (deadlineMs > nowMs) return;

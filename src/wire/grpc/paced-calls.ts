@@ -37,7 +37,7 @@ export class PacedCalls<M> {
   /** Resumes the calls whose responses have left, while the pending output allows it. */
   resume(readOn: (call: Call<M>) => void): void {
     if (this.#waiting.size === 0) return;
-    // A copy: a call that has its next response waits again, for the next time.
+    // A copy: a call that has its next response waits again, for the next resume.
     for (const call of [...this.#waiting]) {
       if (this.#http2.pendingOutputBytes > MAX_PENDING_RESPONSE_BYTES) return;
       if (this.#http2.queuedBytes(call.stream) > 0) continue;

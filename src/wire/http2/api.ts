@@ -84,7 +84,7 @@ export interface Http2Options {
 }
 
 export interface Http2Connection {
-  /** Takes what the socket read; keeps no reference to `bytes`. Never throws, whatever comes. */
+  /** Takes what the socket read; keeps no reference to `bytes`. Never throws, even on invalid bytes. */
   receive(bytes: Uint8Array, nowMs: number): void;
   /** Call about once a second: resets stalled streams and frees idle buffers. */
   tick(nowMs: number): void;

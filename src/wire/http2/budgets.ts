@@ -118,7 +118,7 @@ export const LIST_BYTES_FACTOR = 16;
 /** Concurrent streams before the peer has acknowledged our limit, which it may not know yet. */
 export const MAX_STREAMS_BEFORE_ACK = 4096;
 
-/** What is left of a budget on one connection. */
+/** The tokens of a budget on one connection. */
 export interface TokenBucket {
   readonly budget: AttackBudget;
   left: number;

@@ -140,7 +140,7 @@ export function createConnectionState(events: Http2Events, options: Http2Options
 
 export type ConnectionState = ReturnType<typeof createConnectionState>;
 
-/** What is left of each budget (budgets.ts). */
+/** The rest of each budget (budgets.ts). */
 function createTokenBuckets() {
   return {
     rapidResets: createTokenBucket(RAPID_RESETS),

@@ -18,7 +18,7 @@ export function failConnection(
   endConnection(connection, errorCode, reason);
 }
 
-/** The same without a `failure`. */
+/** As `failConnection`, without a `failure`. */
 export function endConnection(
   connection: ConnectionState,
   errorCode: number,
@@ -83,8 +83,8 @@ export function dropQueue(connection: ConnectionState, stream: StreamState): voi
 }
 
 /**
- * DATA or HEADERS on a closed stream (RFC 9113 §5.1, "closed"): the outcome depends on how it closed. The caller has
- * already updated what all streams share, the connection's window and its header table.
+ * DATA or HEADERS on a closed stream (RFC 9113 §5.1, "closed"): the outcome depends on how it closed. The caller has already
+ * updated the state that all streams share: the connection's window and its header table.
  */
 export function receiveOnClosed(connection: ConnectionState, streamId: number): void {
   switch (closeReasonOf(connection.closedStreams, streamId)) {

@@ -7,7 +7,7 @@ import { ErrorCode } from './frames';
 import { someStream } from './stream-table';
 import { streamWindowOf, writeData, writeHeaders, writeRstStream } from './write-frames';
 
-/** Sending under the peer's windows (RFC 9113 §5.2, §6.9): what does not fit is queued per stream. */
+/** Sending under the peer's windows (RFC 9113 §5.2, §6.9): the excess is queued per stream. */
 
 /** Sends what the windows allow of `bytes`, and queues a copy of the rest. */
 export function sendOrQueue(

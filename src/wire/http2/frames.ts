@@ -43,7 +43,7 @@ export const ErrorCode = {
 
 /** RFC 9113 §4.1. */
 export const FRAME_HEADER_BYTES = 9;
-/** What every peer must accept, and all that we accept: SETTINGS_MAX_FRAME_SIZE keeps its default (RFC 9113 §4.2). */
+/** The size that every peer must accept, and the most that we accept: SETTINGS_MAX_FRAME_SIZE keeps its default (RFC 9113 §4.2). */
 export const MAX_FRAME_BYTES = 16_384;
 export const MAX_STREAM_ID = 0x7fffffff;
 export const CONNECTION_STREAM = 0;

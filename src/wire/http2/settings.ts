@@ -76,7 +76,7 @@ function tokensFor(bytes: number): number {
   return 1 + Math.floor(bytes / (SETTING_BYTES * SETTINGS_PER_TOKEN));
 }
 
-/** Of several values with one id the last one holds, as in nghttp2: the windows of the streams move once per frame. */
+/** The last of several values with one id applies, as in nghttp2: the windows of the streams move once per frame. */
 function applySettings(
   connection: ConnectionState,
   bytes: Uint8Array,

@@ -8,7 +8,7 @@ export interface SpanIds {
   readonly span1: number;
   /** W3C `tracestate`; empty: none. */
   readonly traceState: string;
-  /** The span is of another process, the client's. */
+  /** The span belongs to another process, the client. */
   readonly isRemote: boolean;
 }
 

@@ -20,7 +20,7 @@ import type {
 } from './messages';
 import { createTextReader, readText, type ReadText } from '../protobuf/text';
 
-/** Decodes `bytes[start, end)`; keeps nothing of `bytes` and never throws. */
+/** Decodes `bytes[start, end)`; keeps no reference to `bytes` and never throws. */
 export type DecodeRequest = (
   bytes: Uint8Array,
   start: number,
@@ -42,7 +42,7 @@ interface TextField {
   readonly setting: string;
 }
 
-/** The texts of a request and its bounds: what every reader below needs. */
+/** The readers of a request's texts, and its bounds: shared by every reader below. */
 interface Schema {
   readonly domain: TextField;
   readonly key: TextField;
@@ -190,7 +190,7 @@ function takeText(cursor: Cursor, field: TextField): string {
   return '';
 }
 
-/** Names no count: what is beyond the bound is not read. */
+/** Without a count: the rest is not read. */
 function tooMany(whose: string, what: string, setting: string, max: number): string {
   return `${whose} has more ${what} than ${setting} (${String(max)})`;
 }

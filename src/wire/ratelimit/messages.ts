@@ -38,7 +38,7 @@ export interface WireStatus {
         readonly requestsPerUnit: number;
         readonly unit: WireUnit;
         readonly name: string;
-        /** uint32, above 0; undefined: the message does not say it. */
+        /** uint32, above 0; undefined: absent. */
         readonly unitMultiplier?: number | undefined;
       }
     | undefined;
@@ -64,9 +64,9 @@ export interface WireResponse {
 /** The largest request that is accepted. */
 export interface WireBounds {
   readonly maxDescriptors: number;
-  /** Of one descriptor. */
+  /** Per descriptor. */
   readonly maxEntries: number;
-  /** Of a domain and of a key. */
+  /** For a domain and for a key. */
   readonly maxNameBytes: number;
   readonly maxValueBytes: number;
 }

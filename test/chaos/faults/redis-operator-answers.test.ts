@@ -1,9 +1,9 @@
 import type { Increment } from '../../../src/core/ports';
 import type { KeyRules, RuleLimit } from '../../../src/core/rules/rules';
-import { createRedisWriter, readOwnForm } from '../../../src/counters/redis/counter-writer';
+import { createRedisWriter, readRecordOf } from '../../../src/counters/redis/counter-writer';
 import { listOpen } from '../../../src/counters/redis/open-reservations';
 import { budgetOf } from '../../support/budgets';
-import type { StateGate } from '../../support/gates';
+import type { StateLimiter } from '../../support/limiters';
 import { increment } from '../../support/increments';
 import { GCRA, named, runs, start } from '../../support/edge/played-calls';
 import {
@@ -25,7 +25,7 @@ const ERRORS = [...REFUSALS, NO_PERMISSION, "ERR unknown command 'x'"];
 const LOST = /lost the store/;
 
 const FIXED = increment('k');
-const PACED: Increment = { ...FIXED, rule: { ...FIXED.rule, gate: GCRA } };
+const PACED: Increment = { ...FIXED, rule: { ...FIXED.rule, limiter: GCRA } };
 const LIMITS = [
   { unit: 'HOUR', requestsPerUnit: 9 },
   { unit: 'DAY', requestsPerUnit: 99 },
@@ -36,7 +36,7 @@ const HELD = counterOf(budgetOf(LIMITS, { reserve: {} }));
 function counterOf(budget: ReturnType<typeof budgetOf>): Increment {
   const { top } = rulesOf('d', [{ key: 'k', ...budget }]).domains.get('d') ?? {};
   const rule = (top as KeyRules).anyValue?.limit as RuleLimit;
-  return increment('k', 0, { rule, gate: rule.gate });
+  return increment('k', 0, { rule, limiter: rule.limiter });
 }
 
 async function mustChange(changes: Promise<readonly unknown[]>): Promise<void> {
@@ -52,11 +52,11 @@ const set =
     mustChange(createRedisWriter(counters).set([one], 1, Date.now() / 1_000, limit));
 
 async function look(counters: RunningRedisCounters): Promise<void> {
-  const error = (await counters.look(['k'])).get('k')?.error;
+  const error = (await counters.peek(['k'])).get('k')?.error;
   if (error !== undefined) throw error;
 }
 const list: Act = (counters) => listOpen(counters, HELD, 1);
-const lookAtHeld: Act = (counters) => readOwnForm(counters, 'k', HELD.gate as StateGate);
+const lookAtHeld: Act = (counters) => readRecordOf(counters, 'k', HELD.limiter as StateLimiter);
 
 /** What the script that reads open reservations answers where there are none. */
 const NOTHING_OPEN = `*9\r\n$-1\r\n:-2\r\n:1795240200\r\n${':0\r\n'.repeat(6)}`;

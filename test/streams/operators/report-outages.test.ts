@@ -6,7 +6,7 @@ const ATTEMPTS: Readonly<Record<string, AttemptResult<string>>> = {
   f: { kind: 'failed', times: 1, reason: 'refused' },
   g: { kind: 'failed', times: 10, reason: 'no answer' },
   h: { kind: 'failed', times: 10, reason: 'refused' },
-  w: { kind: 'worked' },
+  w: { kind: 'succeeded' },
 };
 
 const report = (

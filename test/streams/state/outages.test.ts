@@ -30,9 +30,9 @@ describe('outages', () => {
         map((call) => {
           const name = call.toLowerCase();
           if (call === 'z') outages.close();
-          else if (call === 'x') outages.gone('a');
+          else if (call === 'x') outages.removed('a');
           else if (call === name) outages.failed(name, name, 1);
-          else outages.worked(name);
+          else outages.succeeded(name);
         }),
         ignoreElements(),
       );

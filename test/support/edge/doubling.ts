@@ -1,7 +1,7 @@
 import { readCoreMs } from './core-time';
 
 /** Linear work doubles with its input; the rest is for memory that is further away when there is more of it. */
-export const MOST_PER_DOUBLING = 2.5;
+export const MAX_PER_DOUBLING = 2.5;
 
 const MIN_ROUNDS = 3;
 const MAX_ROUNDS = 10;
@@ -36,7 +36,7 @@ export async function measureGrowth<T>(
   const once = await measure(run, inputs[0] as T, 1);
   const repeats = Math.min(MAX_REPEATS, Math.max(1, Math.ceil(LEAST_MS / once)));
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    if (round >= MIN_ROUNDS && growth() <= MOST_PER_DOUBLING) break;
+    if (round >= MIN_ROUNDS && growth() <= MAX_PER_DOUBLING) break;
     if (round > 0 && growth() > HOPELESS) break;
     for (const [at, input] of inputs.entries())
       ms[at] = Math.min(ms[at] ?? Infinity, await measure(run, input, repeats));

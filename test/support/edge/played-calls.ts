@@ -1,6 +1,6 @@
 import { batch, freshKey, increment } from '../../contract/counters.contract';
 import { ask, slowRule } from '../algorithm-increments';
-import { budgetEntry, budgetGateOf } from '../budget-arbitraries';
+import { budgetEntry, budgetLimiterOf } from '../budget-arbitraries';
 import { runRedisCounters, type RunningRedisCounters } from './redis-counters';
 
 export const GCRA = slowRule('gcra');
@@ -14,7 +14,7 @@ export async function addAll(counters: RunningRedisCounters, ...all: Parameters<
 export const addFixed = (counters: RunningRedisCounters) => addAll(counters, only(freshKey()));
 export const addHeldBack = (counters: RunningRedisCounters) =>
   addAll(counters, only(freshKey()), [1]);
-const HELD = budgetGateOf({
+const HELD = budgetLimiterOf({
   entries: [
     budgetEntry({ sort: 'gcra', limit: 10, burst: 10, periodSeconds: 60, chargeDenied: false }),
   ],
@@ -24,7 +24,7 @@ const HELD = budgetGateOf({
   isShadow: false,
 });
 export const addBudget = (counters: RunningRedisCounters) =>
-  addAll(counters, [increment(`{c:${freshKey()}~1}~r`, 1, { gate: HELD })]);
+  addAll(counters, [increment(`{c:${freshKey()}~1}~r`, 1, { limiter: HELD })]);
 export const addGcra = (counters: RunningRedisCounters) =>
   addAll(counters, [ask(GCRA, freshKey())]);
 

@@ -142,11 +142,11 @@ export class PlayedInstance {
   }
 
   #judge(increment: Increment, { hits, cumulative }: PlayedAsk, after: number): void {
-    const { key, limit, gate } = increment;
+    const { key, limit, limiter } = increment;
     const later = (increment.hits as number) - cumulative;
     const one = this.#ledger.of(key, limit);
     if (hits < 0) return;
-    const { isOver } = gate.kind.outcome(increment, after, hits, later, 0);
+    const { isOver } = limiter.kind.outcome(increment, after, hits, later, 0);
     if (isOver) this.#refused(increment, hits);
     else {
       one.admitted += hits;

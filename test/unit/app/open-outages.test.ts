@@ -18,11 +18,11 @@ it('lists what fails with its latest reason and since when', () => {
 it('takes what comes and goes within the quiet time for one outage', () => {
   const { outages, pass } = start();
   outages.failed('calls', 'refused');
-  outages.worked('calls');
+  outages.succeeded('calls');
   pass(1_999);
   outages.failed('calls', 'refused');
   expect(outages.list()).toMatchObject([{ lastedMs: 1_999 }]);
-  outages.worked('calls');
+  outages.succeeded('calls');
   pass(2_000);
   outages.failed('calls', 'refused');
   expect(outages.list()).toMatchObject([{ lastedMs: 0 }]);
@@ -30,10 +30,10 @@ it('takes what comes and goes within the quiet time for one outage', () => {
 
 it('forgets what has worked for the quiet time, whatever else works', () => {
   const { outages, pass } = start();
-  outages.worked('calls');
+  outages.succeeded('calls');
   outages.failed('calls', 'refused');
-  outages.worked('rules');
-  outages.worked('calls');
+  outages.succeeded('rules');
+  outages.succeeded('calls');
   expect(outages.list()).toHaveLength(1);
   pass(2_000);
   expect(outages.list()).toEqual([]);

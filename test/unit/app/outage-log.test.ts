@@ -29,7 +29,7 @@ it('writes the first failure, then a line a minute with how many there were, the
     fail(log, second < 100 ? 'refused' : 'no answer', 2);
     jest.advanceTimersByTime(1_000);
   }
-  log.worked('calls');
+  log.succeeded('calls');
   jest.advanceTimersByTime(10_000);
   const level = 'error';
   expect(said()).toEqual([
@@ -66,8 +66,8 @@ it('takes reasons that differ in a number for the same', () => {
 it('follows no longer what is gone', () => {
   const { log, said } = start();
   fail(log, 'refused');
-  expect(log.gone('calls')).toBe(true);
-  expect(log.gone('calls')).toBe(false);
+  expect(log.removed('calls')).toBe(true);
+  expect(log.removed('calls')).toBe(false);
   expect(log.open()).toEqual([]);
   jest.advanceTimersByTime(120_000);
   expect(said()).toHaveLength(1);
@@ -77,7 +77,7 @@ it('follows no longer what is gone', () => {
 
 it('says nothing of what works, and nothing after it was closed', () => {
   const { log, said } = start();
-  log.worked('calls');
+  log.succeeded('calls');
   fail(log, 'refused');
   log.close();
   fail(log, 'refused');
@@ -88,7 +88,7 @@ it('says nothing of what works, and nothing after it was closed', () => {
 it('follows outages by their names, each on its own, and 256 at most', () => {
   const { log, said } = start();
   for (let i = 0; i <= 256; i++) fail(log, 'refused', 1, `node ${String(i)}`);
-  for (let i = 0; i <= 256; i++) log.worked(`node ${String(i)}`);
+  for (let i = 0; i <= 256; i++) log.succeeded(`node ${String(i)}`);
   jest.advanceTimersByTime(2_000);
   expect(said().filter(({ message }) => message === 'calls fail')).toHaveLength(257);
   expect(said().filter(({ message }) => message === 'calls work')).toHaveLength(256);

@@ -1,18 +1,18 @@
-import type { BudgetGate } from '../../../src/core/budgets/budget';
+import type { BudgetLimiter } from '../../../src/core/budgets/budget';
 import type { Increment } from '../../../src/core/ports';
 import { createMemoryCounters } from '../../../src/counters/memory/create-memory-counters';
 import { createOverLimitCache } from '../../../src/counters/over-limit-cache';
 import { forgettingBlocked, withBlockedKeys } from '../../../src/counters/with-blocked-keys';
-import { budgetEntry, budgetGateOf } from '../../support/budget-arbitraries';
-import { gateOf } from '../../support/gates';
+import { budgetEntry, budgetLimiterOf } from '../../support/budget-arbitraries';
+import { limiterOf } from '../../support/limiters';
 import { SOME_LIMIT, SOME_MATCH } from '../../support/rules';
 import { runSteps } from '../../support/run-steps';
 
 const NOW = 1_795_240_200;
 const BLOCK = { after: 2, withinMs: 60_000, forMs: 600_000, upToMs: 600_000, entry: -1 };
 
-const gateWith = (periods: readonly number[], more: Partial<BudgetGate['budget']> = {}) =>
-  budgetGateOf({
+const limiterWith = (periods: readonly number[], more: Partial<BudgetLimiter['budget']> = {}) =>
+  budgetLimiterOf({
     entries: periods.map((periodSeconds) =>
       budgetEntry({ sort: 'window', limit: 2, burst: 2, periodSeconds, chargeDenied: false }),
     ),
@@ -23,15 +23,15 @@ const gateWith = (periods: readonly number[], more: Partial<BudgetGate['budget']
     ...more,
   });
 
-const GATE = gateWith([60]);
-const PLAIN = gateOf({ name: 'gcra', limit: 2, periodSeconds: 60 });
+const GATE = limiterWith([60]);
+const PLAIN = limiterOf({ name: 'gcra', limit: 2, periodSeconds: 60 });
 
 const of = (key: string, more: Partial<Increment> = {}): Increment => ({
   key,
   hits: 1,
   times: 1,
   limit: 2,
-  gate: GATE,
+  limiter: GATE,
   ttlSeconds: 60,
   windowEndSeconds: NOW + 60,
   ...SOME_MATCH,
@@ -83,22 +83,22 @@ describe('counters of which blocked keys are known', () => {
 
   it('are asked once the block has ended, though the limit refuses for longer: the next block has to begin', async () => {
     const { add, asked, block, cache, close } = setUp();
-    const gate = gateWith([86_400]);
-    await block('a', { gate });
+    const limiter = limiterWith([86_400]);
+    await block('a', { limiter });
     const listed = await runSteps(cache.list(NOW, 10));
     expect(listed.map(({ windowEndSeconds }) => windowEndSeconds - NOW)).toEqual([600]);
-    expect(await add([of('a', { gate })], 599)).toEqual([true]);
+    expect(await add([of('a', { limiter })], 599)).toEqual([true]);
     // Two more refusals, of which the second begins the next one.
-    expect(await add([of('a', { gate })], 600)).toEqual([false]);
-    expect(await add([of('a', { gate })], 601)).toEqual([false]);
+    expect(await add([of('a', { limiter })], 600)).toEqual([false]);
+    expect(await add([of('a', { limiter })], 601)).toEqual([false]);
     expect(asked).toEqual(['a', 'a']);
-    expect(await add([of('a', { gate })], 602)).toEqual([true]);
+    expect(await add([of('a', { limiter })], 602)).toEqual([true]);
     await close();
   });
 
   it('are asked for all that is of another rule, as if there were no cache', async () => {
     const { add, asked, block, uses, close } = setUp();
-    const plain = { gate: PLAIN };
+    const plain = { limiter: PLAIN };
     for (let at = 0; at < 5; at += 1) await add([of('p', plain)]);
     expect([asked.length, uses()]).toEqual([5, 0]);
     await block('a');
@@ -111,19 +111,19 @@ describe('counters of which blocked keys are known', () => {
   it('are asked again when the rule has been loaded again, with another list too', async () => {
     const { add, asked, block, close } = setUp();
     await block('a');
-    expect(await add([of('a', { gate: gateWith([60, 3_600]) })])).toEqual([false]);
-    expect(await add([of('a', { gate: gateWith([3_600]) })])).toEqual([false]);
+    expect(await add([of('a', { limiter: limiterWith([60, 3_600]) })])).toEqual([false]);
+    expect(await add([of('a', { limiter: limiterWith([3_600]) })])).toEqual([false]);
     expect(asked).toEqual(['a', 'a']);
     await close();
   });
 
   it('are asked for looks, settlements and hits that are given back', async () => {
     const { add, asked, block, close } = setUp();
-    const gate = gateWith([60], { reserve: { leaseMs: 1_000, isReleased: false } });
-    await block('a', { gate });
+    const limiter = limiterWith([60], { reserve: { leaseMs: 1_000, isReleased: false } });
+    await block('a', { limiter });
     const settle = { mode: 'settle', id: 'x', saysHits: false } as const;
     const rest = [{ hits: 0 }, { hits: -1 }, { reservation: settle }];
-    expect(await add(rest.map((more) => of('a', { gate, ...more })))).toEqual([
+    expect(await add(rest.map((more) => of('a', { limiter, ...more })))).toEqual([
       ...[false, false, false],
     ]);
     expect(asked).toHaveLength(3);
@@ -137,9 +137,9 @@ describe('counters of which blocked keys are known', () => {
     const forget = forgettingBlocked(cache, (places) => {
       told.push(...places.map(({ key }) => key));
     });
-    const place = (key: string, gate: Increment['gate']) => ({
+    const place = (key: string, limiter: Increment['limiter']) => ({
       key,
-      rule: { ...SOME_LIMIT, gate },
+      rule: { ...SOME_LIMIT, limiter },
       windowEndSeconds: NOW,
     });
     forget([place('a', PLAIN)]);

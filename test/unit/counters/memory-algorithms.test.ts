@@ -1,4 +1,4 @@
-import { gateOf, type StateGate, plain } from '../../support/gates';
+import { limiterOf, type StateLimiter, plain } from '../../support/limiters';
 import { type AlgorithmName } from '../../../src/core/kinds/kinds';
 import { countAdmitted } from '../../../src/core/kinds/whole';
 import type { Increment } from '../../../src/core/ports';
@@ -12,7 +12,7 @@ const algorithm = (
   limit: number,
   periodSeconds: number,
   burst?: number,
-): StateGate => gateOf({ name, limit, burst, chargeDenied: false, periodSeconds });
+): StateLimiter => limiterOf({ name, limit, burst, chargeDenied: false, periodSeconds });
 
 const gcra = algorithm('gcra', 60, 60, 10);
 
@@ -27,17 +27,17 @@ function create(maxKeys = 1_000, maxBytes?: number) {
   const admits = async (increment: Increment, at = now): Promise<boolean | undefined> => {
     const { states } = await add([increment], at);
     const state = states?.[0];
-    const { gate, hits } = increment;
+    const { limiter, hits } = increment;
     if (state === undefined) return undefined;
-    return countAdmitted(gate, state, { hits: Number(hits), times: 1 }) === 1;
+    return countAdmitted(limiter, state, { hits: Number(hits), times: 1 }) === 1;
   };
   return { counters, add, admits };
 }
 
-function hit(key: string, hits = 1, own: StateGate | 'none' = gcra): Increment {
+function hit(key: string, hits = 1, own: StateLimiter | 'none' = gcra): Increment {
   const windowEndSeconds = 1_795_240_260;
   const common = { key, hits, ...plain(10), ttlSeconds: 80, windowEndSeconds, ...SOME_MATCH };
-  return own === 'none' ? common : { ...common, gate: own };
+  return own === 'none' ? common : { ...common, limiter: own };
 }
 
 const many = (count: number, name: string, hits = 1) =>

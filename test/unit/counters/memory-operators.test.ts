@@ -1,12 +1,12 @@
-import { gateOf, type StateGate } from '../../support/gates';
-import { usedHits } from '../../../src/core/kinds/gate';
-import type { Gate } from '../../../src/core/kinds/kind';
+import { limiterOf, type StateLimiter } from '../../support/limiters';
+import { usedHits } from '../../../src/core/kinds/limiter';
+import type { Limiter } from '../../../src/core/kinds/kind';
 import type { Increment } from '../../../src/core/ports';
 import type { Steps } from '../../../src/core/steps';
 import { createDryCounters } from '../../../src/counters/dry-counters';
 import { findOver } from '../../../src/counters/find-over';
 import { createMemoryCounters } from '../../../src/counters/memory/create-memory-counters';
-import { budgetEntry, budgetGateOf } from '../../support/budget-arbitraries';
+import { budgetEntry, budgetLimiterOf } from '../../support/budget-arbitraries';
 import { increment, START_SECONDS } from '../../support/increments';
 import { runSteps } from '../../support/run-steps';
 
@@ -20,13 +20,13 @@ const ALGORITHMS = (['gcra', 'sliding_window'] as const).map((name) => {
     chargeDenied: false,
     periodSeconds: 3_600,
   };
-  return gateOf(definition);
+  return limiterOf(definition);
 });
 
 describe.each(ALGORITHMS)('a counter of $kind.words.name in memory', (algorithm) => {
   const counters = createMemoryCounters({ clock: () => NOW });
   afterAll(() => counters.close());
-  const look = increment('key_1h', 0, { gate: algorithm });
+  const look = increment('key_1h', 0, { limiter: algorithm });
   const read = () => counters.read(look.key, NOW, algorithm)?.value;
 
   it('is read, set and removed by operators', async () => {
@@ -77,7 +77,7 @@ describe('the list of counters over their limit', () => {
   ])('is made in steps of some hundred counters (%s)', async (_, algorithm) => {
     const counters = createMemoryCounters({ clock: () => NOW });
     const of = (key: string) =>
-      increment(key, 0, algorithm === undefined ? {} : { gate: algorithm });
+      increment(key, 0, algorithm === undefined ? {} : { limiter: algorithm });
     const under = Array.from({ length: COUNT }, (__, at) => of(`under ${String(at)}`));
     await counters.set(under, 1, NOW);
     await counters.set([of('over')], 11, NOW);
@@ -98,7 +98,8 @@ describe('the list of counters over their limit', () => {
 
   it('goes on when counters come and go between its steps', async () => {
     const counters = createMemoryCounters({ clock: () => NOW });
-    const of = (at: number) => increment(`key ${String(at)}`, 0, { gate: paced as StateGate });
+    const of = (at: number) =>
+      increment(`key ${String(at)}`, 0, { limiter: paced as StateLimiter });
     const all = Array.from({ length: COUNT }, (_, at) => of(at));
     await counters.set(all, 10, NOW);
     const list = counters.listOver(NOW, COUNT);
@@ -123,7 +124,7 @@ describe('the list of counters over their limit', () => {
 describe('counters with budgets', () => {
   const withParts = (limits: number, blocks: number) => {
     const periods = Array.from({ length: limits }, (_, at) => 3_600 + at);
-    return budgetGateOf({
+    return budgetLimiterOf({
       entries: periods.map((periodSeconds) =>
         budgetEntry({ sort: 'gcra', limit: 9, burst: 9, periodSeconds, chargeDenied: false }),
       ),
@@ -136,9 +137,9 @@ describe('counters with budgets', () => {
     });
   };
   const keyOf = (at: number) => `{c:d_k_${String(at).padStart(4, '0')}~1}~c`;
-  const ask = (at: number, gate: Gate, id?: string) =>
+  const ask = (at: number, limiter: Limiter, id?: string) =>
     increment(keyOf(at), 1, {
-      gate,
+      limiter,
       ...(id !== undefined && { reservation: { mode: 'reserve', id, saysHits: true } }),
     });
   const BYTES = 100_000;
@@ -147,7 +148,7 @@ describe('counters with budgets', () => {
   it('keep what they answered as it was, whatever is asked of them later', async () => {
     const counters = createMemoryCounters({ clock: () => NOW });
     const sorts = ['window', 'gcra', 'sliding', 'slots'] as const;
-    const gate = budgetGateOf({
+    const limiter = budgetLimiterOf({
       entries: sorts.map((sort) =>
         budgetEntry({ sort, limit: 9, burst: 9, periodSeconds: 3_600, chargeDenied: false }),
       ),
@@ -161,14 +162,14 @@ describe('counters with budgets', () => {
       answered.push([state, JSON.stringify(state)]);
     };
     for (let step = 0; step < 12; step += 1) {
-      const increments = [ask(0, gate), ask(0, gate, `id ${String(step)}`), ask(0, gate)];
+      const increments = [ask(0, limiter), ask(0, limiter, `id ${String(step)}`), ask(0, limiter)];
       const { states } = await counters.add({
         increments,
         groupEnds: undefined,
         nowSeconds: NOW + step,
       });
       for (const state of states ?? []) note(state);
-      note(counters.read(keyOf(0), NOW + step, gate)?.state);
+      note(counters.read(keyOf(0), NOW + step, limiter)?.state);
     }
     expect(answered.map(([state]) => JSON.stringify(state))).toEqual(
       answered.map(([, text]) => text),
@@ -184,10 +185,10 @@ describe('counters with budgets', () => {
       budgetEntry({ sort, limit, burst: limit, periodSeconds, chargeDenied: false });
     const list = { ...terms, entries: [entryOf('gcra', 9, 10), entryOf('gcra', 5, 3_600)] };
     const block = { after: 2, withinMs: 9_000, forMs: 900_000, upToMs: 900_000, entry: -1 };
-    const gates = [
-      budgetGateOf({ ...list, blocks: [] }),
-      budgetGateOf({ ...list, blocks: [block] }),
-      budgetGateOf({
+    const limiters = [
+      budgetLimiterOf({ ...list, blocks: [] }),
+      budgetLimiterOf({ ...list, blocks: [block] }),
+      budgetLimiterOf({
         ...terms,
         entries: [entryOf('slots', 2, 1), entryOf('gcra', 100, 60)],
         reserve: { leaseMs: 60_000, isReleased: false },
@@ -201,7 +202,7 @@ describe('counters with budgets', () => {
         ({ key, limit, windowEndSeconds }) =>
           [Number(/_k_(\d+)/.exec(key)?.[1]), limit, windowEndSeconds - NOW] as const,
       );
-    const [plain, blocking, slots] = gates;
+    const [plain, blocking, slots] = limiters;
     await add({ ...ask(0, plain), hits: 4 }, { ...ask(1, blocking), hits: 5 }, ask(2, slots, 'a'));
     expect(await listed()).toEqual([[1, 5, 720]]);
     await add(ask(0, plain), ask(2, slots, 'b'));

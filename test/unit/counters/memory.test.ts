@@ -2,7 +2,7 @@ import { StoreError } from '../../../src/core/errors';
 import type { Increment } from '../../../src/core/ports';
 import { createMemoryCounters } from '../../../src/counters/memory/create-memory-counters';
 import { SOME_MATCH } from '../../support/rules';
-import { plain } from '../../support/gates';
+import { plain } from '../../support/limiters';
 
 const NOW = 1_795_240_232.5;
 

@@ -1,4 +1,4 @@
-import { counterStates, gateOf, type StateGate, nameOf, plain } from '../../support/gates';
+import { counterStates, limiterOf, type StateLimiter, nameOf, plain } from '../../support/limiters';
 import fc from 'fast-check';
 import { type AlgorithmName } from '../../../src/core/kinds/kinds';
 import { tickAt } from '../../../src/core/kinds/ticks';
@@ -18,12 +18,19 @@ const YEAR_SECONDS = 31_536_000;
 function rule(name: AlgorithmName, more: { chargeDenied?: boolean; burst?: number } = {}) {
   const { chargeDenied = false, burst } = more;
   const definition = { name, limit: 10, burst, chargeDenied, periodSeconds: 60 };
-  return gateOf(definition);
+  return limiterOf(definition);
 }
 
-function ask(algorithm: StateGate, hits: number | bigint = 1, times = 1): Increment {
+function ask(algorithm: StateLimiter, hits: number | bigint = 1, times = 1): Increment {
   const window = { limit: algorithm.limit, ttlSeconds: 60, windowEndSeconds: NOW + 1_000_000_000 };
-  return { key: `of ${nameOf(algorithm)}`, hits, times, gate: algorithm, ...window, ...SOME_MATCH };
+  return {
+    key: `of ${nameOf(algorithm)}`,
+    hits,
+    times,
+    limiter: algorithm,
+    ...window,
+    ...SOME_MATCH,
+  };
 }
 
 /** A store that counts by algorithms, and how many increments it was asked. */
@@ -32,15 +39,15 @@ function createStore() {
   const store = { asked: 0, looks: 0 };
   const add: Counters['add'] = ({ increments, nowSeconds }) => {
     store.asked += increments.length;
-    const states = increments.map(({ key, gate, hits, times }) => {
-      if (!gate.kind.looks) return undefined;
+    const states = increments.map(({ key, limiter, hits, times }) => {
+      if (!limiter.kind.readsFirst) return undefined;
       if (hits === 0) store.looks += 1;
       const counter = counters.get(key) ?? new AlgorithmCounter();
       counters.set(key, counter);
-      const tick = tickAt(nowSeconds, gate.tickMicros);
-      return counter.apply(gate as StateGate, tick, { hits: Number(hits), times });
+      const tick = tickAt(nowSeconds, limiter.tickMicros);
+      return counter.apply(limiter as StateLimiter, tick, { hits: Number(hits), times });
     });
-    const after = increments.map(({ gate }) => (gate.kind.looks ? 0 : 3));
+    const after = increments.map(({ limiter }) => (limiter.kind.readsFirst ? 0 : 3));
     return Promise.resolve({ after, held: undefined, failures: undefined, states });
   };
   return Object.assign(store, { add, close: () => Promise.resolve() });
@@ -200,7 +207,7 @@ describe('the local cache', () => {
   it('lets go of 200,000 counters that each end at a second of their own', () => {
     const { cache, read } = createCached(100_000_000);
     const count = 200_000;
-    const slow = gateOf({
+    const slow = limiterOf({
       name: 'gcra',
       limit: 1_000_000,
       burst: undefined,

@@ -5,7 +5,7 @@ import { StoreError } from '../../../src/core/errors';
 import type { CounterBatch, Increment } from '../../../src/core/ports';
 import { SOME_MATCH } from '../../support/rules';
 import { runSteps } from '../../support/run-steps';
-import { plain } from '../../support/gates';
+import { plain } from '../../support/limiters';
 
 const NOW = 1_795_240_200;
 const of = (key: string, more: Partial<Increment> = {}): Increment => ({

@@ -6,8 +6,8 @@ import {
   type MemoryCounters,
 } from '../../../src/counters/memory/create-memory-counters';
 import { addSplit, type SplitOptions } from '../../../src/counters/split';
-import { budgetEntry, budgetGateOf } from '../../support/budget-arbitraries';
-import { gateOf } from '../../support/gates';
+import { budgetEntry, budgetLimiterOf } from '../../support/budget-arbitraries';
+import { limiterOf } from '../../support/limiters';
 import { increment } from '../../support/increments';
 
 const NOW = 1_795_240_200;
@@ -21,20 +21,20 @@ const slots = budgetEntry({
   ...{ sort: 'slots', limit: SLOTS, burst: SLOTS, periodSeconds: 1, chargeDenied: false },
 });
 const budget = { blocks: [], isForced: false, isShadow: false } as const;
-const LIST = budgetGateOf({ ...budget, entries: [window], reserve: undefined });
-const HELD = budgetGateOf({
+const LIST = budgetLimiterOf({ ...budget, entries: [window], reserve: undefined });
+const HELD = budgetLimiterOf({
   ...{ ...budget, entries: [window, slots], reserve: { leaseMs: 60_000, isReleased: false } },
 });
-const PACED = gateOf({ name: 'gcra', limit: LIMIT, periodSeconds: 3_600 });
-const PLAIN = gateOf({
+const PACED = limiterOf({ name: 'gcra', limit: LIMIT, periodSeconds: 3_600 });
+const PLAIN = limiterOf({
   name: 'fixed_window',
   limit: LIMIT,
   periodSeconds: 3_600,
   chargeDenied: false,
 });
 
-const of = (key: string, gate: Increment['gate'], reservation?: Reservation): Increment =>
-  increment(key, 1, { gate, limit: LIMIT, windowEndSeconds: NOW + 3_600, reservation });
+const of = (key: string, limiter: Increment['limiter'], reservation?: Reservation): Increment =>
+  increment(key, 1, { limiter, limit: LIMIT, windowEndSeconds: NOW + 3_600, reservation });
 const held = (id: string): Increment => of('held', HELD, { mode: 'reserve', id, saysHits: true });
 const LISTED = of('list', LIST);
 const GCRA = of('gcra', PACED);
@@ -72,12 +72,14 @@ function setUp() {
       next?.();
     }
   };
-  const openOf = ({ key, gate }: Increment): number => {
-    const states = parts.map((part) => part.read(key, NOW, gate)?.state as BudgetState | undefined);
+  const openOf = ({ key, limiter }: Increment): number => {
+    const states = parts.map(
+      (part) => part.read(key, NOW, limiter)?.state as BudgetState | undefined,
+    );
     return states.find((state) => state !== undefined)?.open ?? 0;
   };
   const countOf = (one: Increment): number =>
-    Math.max(...parts.map((part) => Number(part.read(one.key, NOW, one.gate)?.value ?? 0)));
+    Math.max(...parts.map((part) => Number(part.read(one.key, NOW, one.limiter)?.value ?? 0)));
   return { ask, run, openOf, countOf };
 }
 
@@ -86,7 +88,7 @@ const isAdmitted = (increments: readonly Increment[], reply: CounterReply): bool
   expect(reply.failures).toBeUndefined();
   return increments.every(
     (one, at) =>
-      reply.held?.[at] !== true && !one.gate.kind.refuses(one, reply.states?.[at] as never),
+      reply.held?.[at] !== true && !one.limiter.kind.refuses(one, reply.states?.[at] as never),
   );
 };
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { BudgetState, Reservation } from '../../../src/core/kinds/kind';
 import type { Increment } from '../../../src/core/ports';
 import { createMemoryCounters } from '../../../src/counters/memory/create-memory-counters';
-import { budgetEntry, budgetGateOf } from '../../support/budget-arbitraries';
+import { budgetEntry, budgetLimiterOf } from '../../support/budget-arbitraries';
 import { increment } from '../../support/increments';
 
 const NOW = 1_795_240_200;
@@ -14,7 +14,7 @@ const KEY = '{c:k~1}~r';
 const entry = (sort: 'slots' | 'window', limit: number) =>
   budgetEntry({ sort, limit, burst: limit, periodSeconds: 31_536_000, chargeDenied: false });
 
-const GATE = budgetGateOf({
+const GATE = budgetLimiterOf({
   entries: [entry('slots', SLOTS), entry('window', LIMIT)],
   reserve: { leaseMs: LEASE * 1_000, isReleased: false },
   blocks: [],
@@ -103,7 +103,7 @@ function createCounter() {
   const counters = createMemoryCounters({ clock: () => NOW });
   return {
     async play(at: number, hits: number, reservation?: Reservation) {
-      const one: Increment = increment(KEY, hits, { gate: GATE, reservation });
+      const one: Increment = increment(KEY, hits, { limiter: GATE, reservation });
       const batch = { increments: [one], groupEnds: undefined, nowSeconds: NOW + at };
       const { states } = await counters.add(batch);
       const state = states?.[0] as BudgetState;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { CounterBatch } from '../../../src/core/ports';
 import { splitBatch } from '../../../src/counters/redis/apply-batch';
 import { SOME_MATCH } from '../../support/rules';
-import { plain } from '../../support/gates';
+import { plain } from '../../support/limiters';
 
 function batchOf(size: number, groupEnds?: readonly number[]): CounterBatch {
   const increments = Array.from({ length: size }, (_, at) => ({

@@ -23,11 +23,32 @@ const DIALECT: readonly (readonly [RegExp, string])[] = [
   [/\bto be had\b/, 'available'],
 ];
 
-/** The same, for comments alone: pages speak of people too. */
+/** For comments only: words for people, and constructions in place of subject, verb and object. */
 const DIALECT_OF_COMMENTS: typeof DIALECT = [
   ...DIALECT,
   [/\bnobody\b/i, 'nothing, no client, never'],
   [/\b(?:for|lived) so long\b/i, 'how long: within this time'],
+  [/\bso (?:many|much|few)\b/i, 'at most `most`, this many, a bounded number of'],
+  [/\bwhat of\b/i, 'how much of, which part of'],
+  [/\bthe same (?:of|at once)\b/i, 'as above, or the subject itself'],
+  [/\bsame as (?:none|nothing)\b/i, 'equivalent to a missing one'],
+  [/\b(?:becomes?|became|comes|came) of\b/i, 'outcome, result'],
+  [/\bas ever\b/i, 'as usual, unchanged'],
+  [/\bnothing of\b/i, 'none of'],
+  [/\b(?:it|that|which|they) (?:is|are|was|were) none\b/i, 'is not one, is missing, is invalid'],
+  [/\b(?:for|in) want of\b/i, 'without, for lack of'],
+  [/\b(?:is|are|was|were|be|being) asked\b(?! to)(?<!not asked)/i, 'called, read, used'],
+  [/\bg(?:ives?|iven|ave|iving) back\b/i, 'refund, return'],
+  [/(?<!\b(?:one|each|some|most|both|all|none|first|last|second) )\bof which\b/i, 'whose, among'],
+  [/^(?:\/\*\*?|\/\/) (?:Of|That of|Those of) /, 'for …, the … of'],
+  [/\bas far as\b[^.;:]*\bkn(?:ow|own|ows)\b/i, 'known'],
+  [/\bwhatever (?:becomes|comes|else)\b/i, 'every, all other, even if'],
+  [/\bmeets? (?:a|no|any) (?:limit|rule)\b/i, 'matches'],
+  [/\b(?:stands?|stood|seen) so\b/i, 'in this state, by this reading'],
+  [/\b(?:says?|said) of\b/i, 'reports, returns, shows'],
+  [/\bhears? of\b/i, 'is called with, receives'],
+  [/\bof late\b/i, 'recently'],
+  [/\bno more than so\b|\bat most so\b/i, 'at most this'],
 ];
 
 /** The same, for pages alone: in code an ask is a type, and a look a read without a hit. */
@@ -87,8 +108,9 @@ function textsOf(file: string): readonly Line[] {
   return texts;
 }
 
+/** Comments of TypeScript, and those of Lua in its templates. */
 function commentsOf(file: string): readonly Line[] {
-  const found = read(file).match(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm) ?? [];
+  const found = read(file).match(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$|^\s*-- .*$/gm) ?? [];
   return found.map((text) => ({ where: file, text: text.replace(/\s+\*?\s*/g, ' ') }));
 }
 

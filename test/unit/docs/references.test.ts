@@ -85,6 +85,31 @@ const anchorsOf = (page: string) =>
       .replaceAll(' ', '-'),
   );
 
+/** Files in backticks: `create-app.ts`, `rules/match.ts`, and any path below a folder of ours. */
+const NAMED_FILE =
+  /`((?:[\w.-]+\/)*[\w.-]+\.(?:md|m?ts|mjs|cjs|proto|sh|py)|(?:src|streams|test|scripts|proto|ui|docs|examples|deploy|findings)\/[\w./-]*)`/g;
+
+/** A changelog names the files of its time, and pages on gateways those of other repositories. */
+const isOfElsewhere = (page: string) =>
+  page === 'CHANGELOG.md' || page.startsWith(join('docs', 'gateways'));
+
+it('pages name only files and folders that are in the repository', () => {
+  const named = pages
+    .filter((page) => !isOfElsewhere(page))
+    .flatMap((page) =>
+      [...proseOf(page).matchAll(NAMED_FILE)].map(([, path = '']) => ({ page, path })),
+    );
+  const lost = named.filter(
+    ({ page, path }) =>
+      !path.includes('/NAME.') &&
+      !existsSync(join(ROOT, path)) &&
+      !existsSync(join(ROOT, dirname(page), path)) &&
+      !files.some((file) => file.endsWith(`/${path}`) || file.startsWith(`${path}.`)),
+  );
+  expect(named.length).toBeGreaterThan(100);
+  expect(lost.map(({ page, path }) => `${page}: ${path}`)).toEqual([]);
+});
+
 it('pages link only to files and headings that exist', () => {
   const links = pages.flatMap((page) =>
     [...proseOf(page).matchAll(/\]\(([^)#:\s]*)(?:#([^)\s]+))?\)/g)].map(

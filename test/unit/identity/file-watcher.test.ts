@@ -21,7 +21,7 @@ it('has what was written before it was told to look again', async () => {
   await watcher.open();
   for (const id of ['ann', 'bob', 'cyd']) {
     await write(file, id);
-    await watcher.lookAgain();
+    await watcher.checkAgain();
     expect([...watcher.current().users.keys()]).toEqual([id]);
   }
   await remove();

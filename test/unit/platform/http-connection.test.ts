@@ -13,7 +13,7 @@ function connection() {
   const pipeline = { take: noop, close: noop, refuse: noop, waitingBytes: 0 };
   const connection = new HttpConnection(asSocket as unknown as Socket, budget, pipeline);
   const look = (times: number) => {
-    for (let i = 0; i < times; i++) connection.look(1_000, 30_000);
+    for (let i = 0; i < times; i++) connection.check(1_000, 30_000);
   };
   return { socket: asSocket, connection, budget, look, ended: () => ended };
 }

@@ -5,7 +5,7 @@ import { DistinctNames } from '../../../src/simulate/distinct-names';
 import { CountHistogram } from '../../../src/simulate/histogram';
 import { readTime } from '../../../src/simulate/read-time';
 import { ReorderBuffer } from '../../../src/simulate/reorder';
-import { UnmatchedSheet } from '../../../src/simulate/unmatched';
+import { UnmatchedCounts } from '../../../src/simulate/unmatched';
 import { request } from '../../support/requests';
 
 describe('the time of a line', () => {
@@ -155,12 +155,12 @@ describe('descriptors that matched no limit', () => {
     limitRemaining: 0,
     secondsUntilReset: undefined,
   } as const;
-  const note = (sheet: UnmatchedSheet, entry: string) => {
+  const note = (sheet: UnmatchedCounts, entry: string) => {
     sheet.note(request('shop', [entry]), [status]);
   };
 
   it('are counted by their keys, of which the first 1,000 are listed', () => {
-    const sheet = new UnmatchedSheet();
+    const sheet = new UnmatchedCounts();
     for (let at = 0; at < 1_001; at += 1) note(sheet, `key${String(at)}=a`);
     note(sheet, 'key0=b');
     expect([sheet.shapes().length, sheet.others]).toEqual([1_000, 1]);
@@ -168,7 +168,7 @@ describe('descriptors that matched no limit', () => {
   });
 
   it('take 16 MiB with their values, however long the lines of the log are', () => {
-    const sheet = new UnmatchedSheet();
+    const sheet = new UnmatchedCounts();
     for (let at = 0; at < 20; at += 1) note(sheet, `key${String(at)}=${'a'.repeat(1_048_576)}`);
     expect([sheet.shapes().length, sheet.others]).toEqual([7, 13]);
   });

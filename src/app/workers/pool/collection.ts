@@ -2,7 +2,7 @@ import type { Slot } from './slot';
 
 const COLLECT_WITHIN_MS = 200;
 
-/** Asks all workers for what they have counted, so that a scrape or a flush shows it. */
+/** Collects the counts of all workers, so that a scrape or a flush shows them. */
 export function createCollection(slots: readonly Slot[]) {
   let id = 0;
   let missing = new Set<number>();
@@ -32,7 +32,7 @@ export function createCollection(slots: readonly Slot[]) {
     });
   };
   return {
-    /** Settles when all have answered, or COLLECT_WITHIN_MS later: then what they said last has to do. */
+    /** Settles when all have answered, or COLLECT_WITHIN_MS later: then their last reports must suffice. */
     collect: () => (running ??= collect().finally(() => (running = undefined))),
     collected(worker: number, answeredId: number) {
       if (answeredId === id) answered(worker);

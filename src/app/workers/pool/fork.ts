@@ -5,9 +5,9 @@ import type { WorkersPlan } from './plan-workers';
 import type { Fork } from './slot';
 
 /**
- * Starts workers as processes of a cluster that run this same program. This process accepts all connections and hands
- * each to the next worker (docs/workers.md says why). The first of each place starts at once, before the owner has loaded what
- * it needs itself; it has to be asked for in the same turn of the event loop, so that nothing of it is missed.
+ * Starts workers as processes of a cluster that run this same program. This process accepts all connections and hands each to the
+ * next worker (docs/workers.md explains why). The first process of each slot starts at once, before the owner has loaded its own
+ * modules; it must be claimed in the same turn of the event loop, so that none of its messages is missed.
  */
 export function createFork({ count, heapMegabytes }: WorkersPlan): Fork {
   cluster.schedulingPolicy = cluster.SCHED_RR;
@@ -33,7 +33,7 @@ export function createFork({ count, heapMegabytes }: WorkersPlan): Fork {
       on.message(message);
     });
     child.on('error', () => {
-      // A process that could not be started has no end of its own; that of another follows the error of its channel.
+      // A process that could not be started emits no end of its own; that of another follows the error of its channel.
       if (child.process.pid === undefined) on.end({ code: null, signal: null });
     });
     child.once('exit', (code: number | null, signal: NodeJS.Signals | null) => {
@@ -42,7 +42,7 @@ export function createFork({ count, heapMegabytes }: WorkersPlan): Fork {
         passOn(listening.size > 0);
         on.end({ code, signal });
       };
-      // What it said last, its statistics too, may still have to be read.
+      // Its last messages, statistics among them, may still be unread.
       if (child.isConnected()) child.once('disconnect', end);
       else end();
     });

@@ -15,15 +15,14 @@ interface Handover {
 type Send = (message: Handover, handle?: Handle, ...rest: readonly unknown[]) => boolean;
 
 /**
- * Follows the connections that are on their way to a worker. Node's cluster closes its own copy of one when the worker has
- * answered, and forgets one whose worker died before that: its client would be connected to no process, and wait for ever. Two
- * at most are on their way at a time, one for each port. Call the result once the worker has ended, with whether another
- * listens on the same ports: it gets them (nothing was read from them); without one they are closed, so that their clients
- * connect again.
+ * Tracks connections on their way to a worker. Node's cluster closes its own copy of one when the worker has answered, and forgets
+ * one whose worker died before that: its client would be connected to no process, and wait for ever. At most two are in transit at
+ * a time, one for each port. Call the result once the worker has ended, with whether another listens on the same ports: it gets
+ * them (nothing was read from them); otherwise they are closed, so that their clients reconnect.
  */
 export function followHandovers({ process }: Worker): (isAnotherListening: boolean) => void {
   const underWay = new Map<unknown, Handle>();
-  // There is no event for a handover and no public type of it: only what Node sends shows the handle.
+  // Handovers have no event and no public type: only Node's own messages contain the handle.
   const channel = process as unknown as { send: Send };
   const send = channel.send.bind(process);
   channel.send = (message, handle, ...rest) => {
@@ -35,7 +34,7 @@ export function followHandovers({ process }: Worker): (isAnotherListening: boole
   });
   return (isAnotherListening) => {
     for (const [seq, handle] of underWay) {
-      // What the worker would have said, had it closed its port: Node then offers the connection to the others.
+      // The message that the worker would have sent after closing its port: Node then offers the connection to the others.
       if (isAnotherListening)
         process.emit(
           'internalMessage',

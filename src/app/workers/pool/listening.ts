@@ -3,7 +3,7 @@ import { createMailbox, createSnapshot } from '../../../../streams';
 import { OperatorError } from '../../process/operator-error';
 import type { CallAddresses } from '../../process/open-ports';
 
-/** Which workers listen, from the start of the service to its end. */
+/** Tracks which workers listen, from the start of the service to its end. */
 export function createListening(workers: number) {
   const listening = new Map<number, CallAddresses>();
   const serves = createSnapshot(false);
@@ -15,7 +15,7 @@ export function createListening(workers: number) {
     resolve = onOpen;
     reject = onFail;
   });
-  // It may fail before anybody waits for it.
+  // It may fail before anything awaits it.
   opened.catch(() => undefined);
 
   const update = (): void => {
@@ -26,9 +26,9 @@ export function createListening(workers: number) {
     if (isServed !== serves.current) serves.set(isServed);
   };
   return {
-    /** True from the moment that all workers have listened, while one of them does. */
+    /** True from when all workers have listened, while one of them does. */
     serves,
-    /** Where all of them listen; rejects with every reason why they cannot. */
+    /** The addresses once all of them listen; rejects with every reason why they cannot. */
     opened,
     /** Errors when workers that had listened can no longer work, and neither could others in their place. */
     failed$: failures.messages$.pipe(

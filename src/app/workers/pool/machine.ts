@@ -2,18 +2,18 @@
 const NO_MEMORY_LIMIT = 2 ** 60;
 
 /**
- * Reads quotas from cgroup v2 and v1 (`os.availableParallelism()` knows no quotas on Node 20), the affinity mask and the
- * limits of the process from /proc. `read` gives the text of a file, undefined where it cannot be read; `hostCpus` counts where
- * the mask cannot.
+ * Reads quotas from cgroup v2 and v1 (`os.availableParallelism()` ignores quotas on Node 20), the affinity mask and the limits of
+ * the process from /proc. `read` returns the text of a file, undefined where it cannot be read; `hostCpus` replaces an unreadable
+ * mask.
  */
 export function readMachine(read: (path: string) => string | undefined, hostCpus: number) {
   const folders = cgroupFolders(read('/proc/self/cgroup') ?? '');
   return {
-    /** CPUs that the scheduler may run it on. */
+    /** CPUs that the scheduler may use for it. */
     cpus:
       countCpus(/^Cpus_allowed_list:\s*(\S+)/m.exec(read('/proc/self/status') ?? '')?.[1]) ??
       hostCpus,
-    /** CPUs that its cgroups pay for, a fraction too; undefined: no quota. */
+    /** The CPU quota of its cgroups, possibly a fraction; undefined: no quota. */
     cpuQuota: least([
       ...folders.v2.map((folder) => quotaOf(read(`${folder}/cpu.max`))),
       ...folders.cpu.map((folder) =>
@@ -22,22 +22,22 @@ export function readMachine(read: (path: string) => string | undefined, hostCpus
         ),
       ),
     ]),
-    /** Bytes that its cgroups may hold; undefined: no limit. */
+    /** The memory limit of its cgroups in bytes; undefined: no limit. */
     memoryBytes: least([
       ...folders.v2.map((folder) => bytesOf(read(`${folder}/memory.max`))),
       ...folders.memory.map((folder) => bytesOf(read(`${folder}/memory.limit_in_bytes`))),
     ]),
-    /** Files that it may have open; undefined: unknown or any. */
+    /** Limit of open files; undefined: unknown or unlimited. */
     openFiles: positive(/^Max open files\s+(\d+)/m.exec(read('/proc/self/limits') ?? '')?.[1]),
   };
 }
 
-/** What the machine, or the container, gives this process. */
+/** The resources of this process on the machine, or in the container. */
 export type Machine = ReturnType<typeof readMachine>;
 
 /**
- * The folders whose limits hold: that of the process and all above it; of v1, each controller has a tree of its own. A container
- * sees its own as the root.
+ * The folders of applicable limits: that of the process and all above it; for v1, each controller has a tree of its own. A
+ * container sees its own as the root.
  */
 function cgroupFolders(text: string) {
   const pathOf = (isWanted: (controllers: readonly string[]) => boolean): string =>
@@ -85,7 +85,7 @@ function positive(text: string | undefined): number | undefined {
   return number > 0 && Number.isFinite(number) ? number : undefined;
 }
 
-/** Of a list such as `0-3,8`; undefined when it is none. */
+/** The number of CPUs in a list such as `0-3,8`; undefined when it is invalid. */
 function countCpus(list: string | undefined): number | undefined {
   if (list === undefined || !/^[\d,-]+$/.test(list)) return undefined;
   return list.split(',').reduce((count, range) => {

@@ -17,7 +17,7 @@ export function createMergedStore(names: readonly string[], description: string)
     misplaced: () =>
       [...states.values()].find(({ misplaced }) => misplaced.size > 0)?.misplaced ?? new Map(),
     description,
-    /** Replaces what a worker said before; undefined: it has ended. */
+    /** Replaces a worker's previous report; undefined: it has ended. */
     report(worker: number, state: StoreState | undefined) {
       if (state === undefined) states.delete(worker);
       else states.set(worker, state);

@@ -1,15 +1,15 @@
 import type { Workers } from '../../../settings/workers';
 import type { Machine } from './machine';
 
-/** What one worker takes, with its heap, its buffers and its share of the owner. */
+/** Memory of one worker, with its heap, its buffers and its share of the owner. */
 const WORKER_BYTES = 160_000_000;
-/** What the owner keeps for itself of a memory limit. */
+/** The owner's part of a memory limit. */
 const OWNER_BYTES = 100_000_000;
-/** Files that the owner has open without any worker, and more for each: channels, and connections that it hands on. */
+/** Open files of the owner without any worker, and the additional ones per worker: channels, and connections in transit. */
 const OWNER_FILES = 64;
 const FILES_PER_WORKER = 8;
 
-/** Settles `auto`, and throws where the machine does not allow so many, saying how many it does. */
+/** Resolves `auto`, and throws where the machine does not allow this number, with the number that it allows. */
 export function planWorkers(asked: Workers, machine: Machine) {
   const count = asked === 'auto' ? autoCount(machine) : asked;
   const { openFiles = Infinity, memoryBytes } = machine;
@@ -22,7 +22,7 @@ export function planWorkers(asked: Workers, machine: Machine) {
   const heapBytes = memoryBytes === undefined ? undefined : (memoryBytes - OWNER_BYTES) / count;
   return {
     count,
-    /** Of each worker; undefined: what Node chooses. */
+    /** Per worker; undefined: Node's default. */
     heapMegabytes:
       heapBytes === undefined ? undefined : Math.max(Math.floor(heapBytes / 2 ** 20), 64),
   };
@@ -30,7 +30,7 @@ export function planWorkers(asked: Workers, machine: Machine) {
 
 export type WorkersPlan = ReturnType<typeof planWorkers>;
 
-/** As many as there are whole CPUs to pay for, CPUs to run on, and room in memory; 1 to 64. */
+/** The minimum of whole CPUs in the quota, CPUs to run on, and room in memory; 1 to 64. */
 function autoCount({ cpus, cpuQuota = Infinity, memoryBytes = Infinity }: Machine): number {
   const most = Math.min(Math.floor(cpuQuota), cpus, Math.floor(memoryBytes / WORKER_BYTES), 64);
   return Math.max(most, 1);

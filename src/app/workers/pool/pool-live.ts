@@ -8,7 +8,7 @@ import { BUSY } from '../../../platform/busy-share';
 import type { SeenByWorker } from '../messages';
 import type { Slot } from './slot';
 
-/** What the dashboard shows of all workers. They are asked only while somebody looks. */
+/** The dashboard's view of all workers. They report only while a dashboard is open. */
 export function createPoolLive(gauges: Pick<MergedGauges, 'of'>) {
   const latest = new Map<number, SeenByWorker>();
   let watchers = 0;
@@ -18,21 +18,23 @@ export function createPoolLive(gauges: Pick<MergedGauges, 'of'>) {
   };
   const figuresOfAll = () => [...latest.values()].map(({ figures }) => figures);
   const figuresOf = ({ worker, state, restarts }: Slot): WorkerFigures => ({
-    ...{ worker, isUp: state === 'up', restarts },
+    worker,
+    isUp: state === 'up',
+    restarts,
     requests: latest.get(worker)?.figures.requests ?? 0,
     busy: gauges.of(worker, BUSY),
   });
   return {
-    /** A worker came up: it has to know whether somebody looks. */
+    /** A worker came up: it must know whether a dashboard is open. */
     greet(slot: Slot) {
       if (watchers > 0) slot.send({ kind: 'watch', isOn: true });
     },
-    /** What a worker did of late; undefined: it has ended. */
+    /** A worker's latest figures; undefined: it has ended. */
     report(worker: number, seen: SeenByWorker | undefined) {
       if (seen === undefined) latest.delete(worker);
       else latest.set(worker, seen);
     },
-    /** The outages that workers see: each name once, the one that has lasted longest. */
+    /** The outages that workers see: each name once, with the longest outage. */
     outages: (): readonly OpenOutage<OutageFailure>[] => {
       const longest = new Map<string, OpenOutage<OutageFailure>>();
       for (const outage of [...latest.values()].flatMap(({ outages }) => outages))
@@ -40,7 +42,7 @@ export function createPoolLive(gauges: Pick<MergedGauges, 'of'>) {
           longest.set(outage.name, outage);
       return [...longest.values()];
     },
-    /** The view for the dashboard: rules, gauges and response times are those of the owner's own. */
+    /** The view for the dashboard: rules, gauges and response times are the owner's own. */
     over: (own: LiveView, slots: readonly Slot[]): Deciders['live'] => ({
       start() {
         own.start();
@@ -55,7 +57,7 @@ export function createPoolLive(gauges: Pick<MergedGauges, 'of'>) {
       get tree() {
         return own.tree;
       },
-      // What each worker said last, as it decays over some seconds.
+      // Each worker's last report, as it decays over some seconds.
       hot: (_seconds, most) => mergeHot(figuresOfAll(), most),
       take: () => ({
         ...mergeFigures(figuresOfAll(), own.take()),

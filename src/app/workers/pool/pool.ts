@@ -25,10 +25,10 @@ export interface WorkerPoolDeps {
   readonly logger: Logger;
   readonly monotonicMs: () => number;
   readonly loads$: Observable<LoadResult<Rules>>;
-  /** What a set of rules was compiled from. */
+  /** The definitions of a set of rules. */
   readonly definitionsOf: (rules: Rules) => readonly DomainDefinition[];
   readonly writeLog: (line: string) => void;
-  /** Takes the decision log of the workers; undefined: it is off, or they write it to a file. */
+  /** Receives the decision log of the workers; undefined: it is off, or they write it to a file. */
   readonly decisionLines?: LineFile | undefined;
 }
 
@@ -38,7 +38,7 @@ export interface WorkerPoolOptions {
   readonly storeDescription: string;
 }
 
-/** What the owner does on each word of a worker. */
+/** The owner's handlers for messages of a worker. */
 type Handlers = {
   readonly [K in FromWorker['kind']]: (
     slot: Slot,
@@ -46,12 +46,12 @@ type Handlers = {
   ) => void;
 };
 
-/** How often the workers are looked at. */
+/** Interval of checks on the workers. */
 const TICK_MS = 1_000;
-/** How long the last lines of the decision log may take. */
+/** Time limit for the last lines of the decision log. */
 const LAST_LINES_MS = 1_000;
 
-/** Holds workers: starts them, brings them rules, health and certificates, merges what they count, replaces those that die. */
+/** Manages workers: starts them, sends them rules, health and certificates, merges their counts, replaces those that die. */
 export function createPool(deps: WorkerPoolDeps, options: WorkerPoolOptions) {
   const { fork, registry, logger, monotonicMs, definitionsOf, writeLog, decisionLines } = deps;
   const { count } = options;
@@ -74,7 +74,7 @@ export function createPool(deps: WorkerPoolDeps, options: WorkerPoolOptions) {
     if (ports !== undefined) slot.send({ kind: 'no-rules', reason: ports.whyNoRules.current });
   };
   const sendRead = (slot: Slot): void => {
-    // Rules that are there it has read once they are in force.
+    // Existing rules count as read once they are in force.
     const isAll = ports?.isRead.current === true && ports.rules.current === undefined;
     if (isAll) slot.send({ kind: 'read' });
   };
@@ -150,7 +150,7 @@ export function createPool(deps: WorkerPoolDeps, options: WorkerPoolOptions) {
       {
         fork,
         monotonicMs,
-        isAlone: () => slots.every((other) => other === slot || other.state === 'dead'),
+        isOnlyProcess: () => slots.every((other) => other === slot || other.state === 'dead'),
       },
       {
         message(message) {
@@ -226,15 +226,15 @@ export function createPool(deps: WorkerPoolDeps, options: WorkerPoolOptions) {
     store,
     /** The loads of the rules, each once the workers have it. */
     loads$: relay.loads$,
-    /** True from the moment that all workers have listened, while one of them does. */
+    /** True from when all workers have listened, while one of them does. */
     serves: listening.serves,
-    /** The outages that workers see, while somebody looks at the dashboard. */
+    /** The outages that workers see, while a dashboard is open. */
     outages: live.outages,
     /** Bytes that the connections of all workers hold. */
     heldBytes: () => gauges.read(HELD_BYTES),
-    /** Brings in what the workers counted. */
+    /** Collects the counts of the workers. */
     collect: () => collection.collect(),
-    /** The workers as deciders; they start with `run$`. `live` is the owner's own view, of which the rules and gauges are shown. */
+    /** The workers as deciders; they start with `run$`. `live` is the owner's own view, whose rules and gauges are shown. */
     deciders(given: OwnerPorts, ownView: LiveView): Deciders {
       ports = given;
       pems = given.certificates?.first;
@@ -259,7 +259,7 @@ export function createPool(deps: WorkerPoolDeps, options: WorkerPoolOptions) {
   };
 }
 
-/** The processes that decide, and what their owner needs of them. */
+/** The deciding processes, and their interface for the owner. */
 export type WorkerPool = ReturnType<typeof createPool>;
 
 const RESTARTS = 'ratelimit.workers.restarts';

@@ -3,24 +3,24 @@ import { createStopSignal } from '../../../../streams';
 import type { Logger } from '../../../platform/logger/logger';
 import type { Slot } from './slot';
 
-/** Connections that were asked to leave have come back by then, or stay away. */
+/** Connections that were asked to leave have reconnected by then, or stay away. */
 const LOOK_MS = 2_000;
-/** Workers that differ by less are even: clients that come and go would be asked to leave all the time. */
+/** Workers that differ by less are even: otherwise ordinary fluctuation would cause requests to leave all the time. */
 const EVEN_WITHIN = 0.1;
-/** How often the log says that connections move. */
+/** Interval of log lines about moving connections. */
 const LOG_EACH_MS = 60_000;
 
 /**
- * Evens out the connections of the workers: after a death, when the clients of the one that died came back to the others
- * before its successor was there, or when many connected at one moment and those that were quick took more. Crowded
- * workers ask the youngest of theirs to leave, and take none while another has too few.
+ * Evens out the connections of the workers: after a death, when the clients of the dead worker reconnected to others before its
+ * successor was there, or when many connected at one moment and fast workers got more. Crowded workers ask their youngest
+ * connections to leave, and accept none while another has too few.
  */
 export function createRebalance(
   slots: readonly Slot[],
   { logger, monotonicMs }: { readonly logger: Logger; readonly monotonicMs: () => number },
 ) {
   const counts = new Map<number, number>();
-  /** Workers that take no more than so many. */
+  /** Connection cap per worker. */
   const capped = new Map<number, number>();
   let asked: readonly Slot[] = [];
   let loggedMs = -Infinity;
@@ -45,7 +45,7 @@ export function createRebalance(
   const decide = (): void => {
     const shares = sharesOf(asked.map(({ worker }) => [worker, counts.get(worker) ?? 0]));
     const leaving = shares.reduce((sum, { open, share }) => sum + Math.max(open - share, 0), 0);
-    // One that is crowded finds one with room; where none has, the primary would offer a connection round and round.
+    // A refused connection must find a worker with room; without one, the primary would offer it round and round.
     const isUneven = shares.some(({ open, share }) => open - share > share * EVEN_WITHIN);
     for (const { worker, open, share } of shares) {
       const slot = slots[worker - 1];
@@ -53,7 +53,7 @@ export function createRebalance(
     }
     if (isUneven) log(leaving);
   };
-  const look = (): void => {
+  const check = (): void => {
     // A worker that did not answer may be the one with room.
     if (asked.length > 0) uncapAll();
     counts.clear();
@@ -61,9 +61,9 @@ export function createRebalance(
     for (const slot of asked) slot.send({ kind: 'count-connections' });
   };
   return {
-    /** Looks at the workers until `close`; emits nothing of meaning. */
-    run$: timer(LOOK_MS, LOOK_MS).pipe(tap(look), closing.until()),
-    /** What a worker answered to `count-connections`. */
+    /** Checks the workers until `close`; emits nothing useful. */
+    run$: timer(LOOK_MS, LOOK_MS).pipe(tap(check), closing.until()),
+    /** A worker's answer to `count-connections`. */
     counted(worker: number, open: number) {
       counts.set(worker, open);
       if (asked.length > 1 && asked.every((slot) => counts.has(slot.worker))) {
@@ -81,7 +81,7 @@ export function createRebalance(
   };
 }
 
-/** What each would have if all were even: those that have most keep the odd ones. */
+/** Each worker's even share: those with the most connections keep the odd ones. */
 export function sharesOf(counts: readonly (readonly [worker: number, open: number])[]) {
   const total = counts.reduce((sum, [, open]) => sum + open, 0);
   const least = Math.floor(total / counts.length);

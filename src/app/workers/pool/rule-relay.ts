@@ -10,23 +10,23 @@ import type { Slot } from './slot';
 
 export interface RuleRelayDeps {
   readonly slots: readonly Slot[];
-  /** What a set of rules was compiled from. */
+  /** The definitions of a set of rules. */
   readonly definitionsOf: (rules: Rules) => readonly DomainDefinition[];
   /** Another worker is overdue, or one is no longer. */
   readonly onOverdue: () => void;
-  /** A set of rules that was emitted as good was taken back. */
+  /** A set of rules that was emitted as good was withdrawn. */
   readonly onTakenBack: () => void;
   readonly monotonicMs: () => number;
   readonly logger: Logger;
 }
 
 const IN_FORCE_WITHIN_MS = 5_000;
-/** Workers that die this soon after they were sent a set of rules may have died of it; so many of them did. */
+/** A worker that dies this soon after receiving a set of rules may have died of it; a set is poison after this many such deaths. */
 const POISON_MS = 10_000;
 const POISON_DEATHS = 3;
-/** So long after a death the next one begins a new count: a worker has started again and died of the same by then. */
+/** A death this long after the previous one starts a new count: by then a worker would have started again and died of the same set. */
 const FORGET_DEATHS_MS = 30_000;
-/** Entries in one message: a worker receives it in a fraction of a millisecond. */
+/** Entries per message: a worker receives it in a fraction of a millisecond. */
 const CHUNK_SIZE = 250;
 
 const TAKEN_BACK = 'workers crashed after loading the new rules; rolled back';
@@ -36,11 +36,11 @@ interface RuleSet {
   readonly load: LoadedRules<Rules>;
   deaths: number;
   lastDeathMs: number;
-  /** Whether the load was emitted: as good, it has to be taken back by another. */
+  /** Whether the load was emitted as good: then another emission must withdraw it. */
   isEmitted: boolean;
 }
 
-/** Brings every good set of rules to all workers, and takes a set back that workers die of. */
+/** Sends every good set of rules to all workers, and withdraws a set that crashes workers. */
 export function createRuleRelay(
   goodAndBad$: Observable<LoadResult<Rules>>,
   { slots, definitionsOf, onOverdue, onTakenBack, monotonicMs, logger }: RuleRelayDeps,
@@ -112,7 +112,7 @@ export function createRuleRelay(
   return {
     /** The same loads; a good one is emitted once all workers have it in force, or after IN_FORCE_WITHIN_MS. */
     loads$: merge(relayed$, takenBack.messages$),
-    /** Gives the rules of now to a worker that has just come up. */
+    /** Sends the current rules to a worker that has just come up. */
     greet(slot: Slot) {
       if (current !== undefined) send(slot, current);
     },
@@ -121,7 +121,7 @@ export function createRuleRelay(
       if (number === lastNumber && overdue.delete(worker)) onOverdue();
       settle();
     },
-    /** A worker ended by itself. */
+    /** A worker died. */
     ended(worker: number) {
       numbers.delete(worker);
       overdue.delete(worker);
@@ -136,12 +136,12 @@ export function createRuleRelay(
       }
       settle();
     },
-    /** Whether a worker takes calls although it was too slow to take the rules of now. */
+    /** Whether a worker accepts calls although it was too slow to apply the current rules. */
     isOverdue: (worker: number) => overdue.has(worker),
   };
 }
 
-/** A load after which workers crashed before it was in force everywhere. */
+/** The result of a load during which workers crashed before it was in force everywhere. */
 function refused({
   version,
   problems,
@@ -149,7 +149,10 @@ function refused({
   durationMs,
 }: LoadedRules<Rules>): LoadResult<Rules> {
   const died: RuleProblem = {
-    ...{ severity: 'error', class: 'load-failed', file: '', at: WHOLE },
+    severity: 'error',
+    class: 'load-failed',
+    file: '',
+    at: WHOLE,
     message: 'workers crashed after loading these rules',
   };
   return {

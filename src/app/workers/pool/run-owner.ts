@@ -29,17 +29,22 @@ export function assembleOwner(
   const outages = createOutageLog({ logger, monotonicMs });
   const zones = openTimeZones(settings, outages);
   logStart(start, {
-    ...{ counters: storeDescription, workers: plan.count },
+    counters: storeDescription,
+    workers: plan.count,
     timeZones: describeTimeZones(zones.origins),
   });
   const definitions = new WeakMap<Rules, readonly DomainDefinition[]>();
   const secretKeys = createSecretKeys(settings.secrets.keysFile, {
-    ...{ clock, logger, statistics: registry },
+    clock,
+    logger,
+    statistics: registry,
   });
   const { tokens } = secretKeys;
   const source = { clock, random: Math.random, logger, outages, tokens, zones };
   const operatorStore = createOwnerStore(settings, {
-    ...{ ...source, monotonicMs, statistics: registry },
+    ...source,
+    monotonicMs,
+    statistics: registry,
   });
   const { mode, file } = settings.decisionLog;
   // The workers themselves write to a file.
@@ -64,10 +69,20 @@ export function assembleOwner(
   );
   const { store, loads$, serves } = pool;
   const deps = {
-    ...{ registry, store, loads$, clock, monotonicMs, logger, outages },
-    ...{ operatorStore, limitsFrom: operatorStore?.limitsFrom, secretKeys },
-    ...{ workers$: serves.changes$, workerCount: plan.count },
-    ...{ outagesOfWorkers: pool.outages, heldByWorkers: pool.heldBytes },
+    registry,
+    store,
+    loads$,
+    clock,
+    monotonicMs,
+    logger,
+    outages,
+    operatorStore,
+    limitsFrom: operatorStore?.limitsFrom,
+    secretKeys,
+    workers$: serves.changes$,
+    workerCount: plan.count,
+    outagesOfWorkers: pool.outages,
+    heldByWorkers: pool.heldBytes,
   };
   const app = createOwner(settings, deps, (ports) => {
     const view = { registry, clock, monotonicMs, random: Math.random, rules: ports.rules };

@@ -1,7 +1,7 @@
 import type { FromWorker, ToWorker } from '../messages';
 
 export interface WorkerProcess {
-  /** Never throws; what a dead process is sent is lost. */
+  /** Never throws; messages to a dead process are lost. */
   send(message: ToWorker): void;
   kill(signal: NodeJS.Signals): void;
 }
@@ -11,7 +11,7 @@ export interface WorkerEnd {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** Starts worker number `worker`; tells what it says, and once how it ended. */
+/** Starts worker number `worker`; reports its messages, and once how it ended. */
 export type Fork = (
   worker: number,
   on: {
@@ -23,13 +23,13 @@ export type Fork = (
 export interface SlotDeps {
   readonly fork: Fork;
   readonly monotonicMs: () => number;
-  /** No other place has a process: until there is one here, none listens. */
-  readonly isAlone: () => boolean;
+  /** No other slot has a process: until there is one here, none listens. */
+  readonly isOnlyProcess: () => boolean;
 }
 
 export interface SlotEvents {
   readonly message: (message: FromWorker) => void;
-  /** It ended by itself; the next one starts in `restartMs`, undefined while the service stops. */
+  /** It died; the next one starts in `restartMs`, undefined while the service stops. */
   readonly ended: (end: WorkerEnd, restartMs: number | undefined) => void;
   readonly hangs: () => void;
 }
@@ -38,16 +38,16 @@ const FIRST_RESTART_MS = 100;
 const LAST_RESTART_MS = 5_000;
 /** A process that lived longer than this did not die of its start. */
 const GOOD_LIFE_MS = 10_000;
-/** Seconds of silence after which a worker hangs; one that starts has not spoken yet. */
+/** Seconds of silence after which a worker counts as hanging; a starting one has not reported yet. */
 const SILENT_SECONDS = 5;
 const STARTING_SECONDS = 30;
-/** What a worker may take to end beyond the time for its calls: counters, traces, last statistics. */
+/** Time that a worker needs to end beyond that for its calls: counters, traces, last statistics. */
 const END_MS = 2_500;
 
-/** One place among the workers: a process, its successor when it dies, and its end when it hangs. */
+/** One worker slot: a process, its successor when it dies, and its end when it hangs. */
 export function createSlot(
   worker: number,
-  { fork, monotonicMs, isAlone }: SlotDeps,
+  { fork, monotonicMs, isOnlyProcess: isAlone }: SlotDeps,
   events: SlotEvents,
 ) {
   let current: WorkerProcess | undefined;
@@ -96,7 +96,7 @@ export function createSlot(
     get state() {
       return state;
     },
-    /** How often it ended by itself and got a successor. */
+    /** How often it died and got a successor. */
     get restarts() {
       return restarts;
     },
@@ -104,9 +104,9 @@ export function createSlot(
     send: (message: ToWorker) => {
       if (state === 'up') current?.send(message);
     },
-    /** Is called every second. */
+    /** Called every second. */
     tick() {
-      // Ticks, not the clock: while the owner itself stands still, messages wait to be read.
+      // Ticks, not the clock: while the owner itself is stalled, messages are unread.
       if (current === undefined) return;
       silentTicks += 1;
       const patience = state === 'up' ? SILENT_SECONDS : STARTING_SECONDS;
@@ -115,7 +115,7 @@ export function createSlot(
         current.kill('SIGABRT');
       } else if (silentTicks > patience) current.kill('SIGKILL');
     },
-    /** Starts no successor any more; settles when there is no process. */
+    /** Starts no more successors; settles when there is no process. */
     retire(): Promise<void> {
       isRetired = true;
       clearTimeout(restart);
@@ -130,7 +130,7 @@ export function createSlot(
 
 export type Slot = ReturnType<typeof createSlot>;
 
-/** Lets all workers answer what they hold and end; those that do not within `withinMs` and END_MS are killed. */
+/** Lets all workers answer their calls in flight and end; those that do not within `withinMs` and END_MS are killed. */
 export async function drain(slots: readonly Slot[], withinMs: number): Promise<void> {
   const ended = Promise.all(slots.map((slot) => slot.retire()));
   for (const slot of slots) {

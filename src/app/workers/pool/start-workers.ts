@@ -8,15 +8,15 @@ import { readMachine } from './machine';
 import { planWorkers, type WorkersPlan } from './plan-workers';
 import type { Fork } from './slot';
 
-/** Workers that load what they need while their owner does. */
+/** Workers that load their modules while their owner does. */
 export interface StartedWorkers {
   readonly plan: WorkersPlan;
   readonly fork: Fork;
 }
 
 /**
- * Starts the workers that the settings ask for; undefined: this process decides by itself. Throws when the machine does not allow
- * them. They wait for their owner's word before they do anything, and end with it.
+ * Starts the workers of the settings; undefined: this process decides by itself. Throws when the machine does not allow them. They
+ * wait for their owner's message before they do anything, and end with it.
  */
 export async function startWorkers(settings: Settings): Promise<StartedWorkers | undefined> {
   const plan = planFor(settings);
@@ -39,7 +39,7 @@ function readText(path: string): string | undefined {
   }
 }
 
-/** Removes the Unix socket of a process that was killed: the workers listen on one socket together, and do not look. */
+/** Removes the Unix socket of a process that was killed: the workers listen on one socket together, and do not check. */
 async function clearSocket({ servers }: Settings): Promise<void> {
   const { unixSocket: path } = servers.grpc;
   if (path === undefined) return;

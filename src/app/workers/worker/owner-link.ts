@@ -12,24 +12,24 @@ import type { ServiceHealth } from '../../observe/health';
 import type { Certificates } from '../../tls/create-certificates';
 import type { FromWorker, ToWorker } from '../messages';
 
-/** What a worker does on each word of its owner. */
+/** The worker's handlers for messages of its owner. */
 type Handlers = {
   readonly [K in ToWorker['kind']]: (message: Extract<ToWorker, { readonly kind: K }>) => void;
 };
 
-/** The words that change no value that the worker reads. */
+/** The messages that change no value that the worker reads. */
 type Duty = 'collect' | 'watch' | 'profile' | 'count-connections' | 'keep-connections' | 'drain';
 
-/** What the words of its owner make a worker do, beyond the values that it reads. */
+/** Actions that the owner's messages trigger, beyond the values that they set. */
 export interface WorkerDuties extends Pick<Handlers, Duty> {
   /** The first message, in answer to `hello`. */
   readonly start: (components: readonly string[], certificates: Certificates | undefined) => void;
 }
 
-/** Entries compiled in one go: a fraction of a millisecond. */
+/** Entries compiled per slice: a fraction of a millisecond. */
 const SLICE = 500;
 
-/** The owner as a worker sees it: what it sends, as the values that a decider reads. */
+/** The owner as a worker sees it: its messages, as the values that a decider reads. */
 export function createOwnerLink(
   send: (message: FromWorker) => unknown,
   { start, ...duties }: WorkerDuties,
@@ -69,7 +69,7 @@ export function createOwnerLink(
       const [whole, found] = [assembly, zones];
       assembly = createAssembly();
       zones = new Map();
-      // One set after another, in the order in which they came.
+      // One set after another, in the order of arrival.
       compiling = compiling.then(() => compile(number, whole, found));
     },
     checks({ from }) {

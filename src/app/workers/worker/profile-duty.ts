@@ -10,7 +10,7 @@ export interface ProfileDutyDeps {
   readonly monotonicMs: () => number;
 }
 
-/** Takes profiles of this worker for its owner, beside its decisions; each request ends the profile before it. */
+/** Takes profiles of this worker for its owner, beside its decisions; each request ends the previous profile. */
 export function createProfileDuty(
   send: (message: FromWorker) => unknown,
   { clock, monotonicMs }: ProfileDutyDeps,

@@ -3,8 +3,8 @@ import type { Registry } from '../../../stats/registry';
 import type { FromWorker } from '../messages';
 
 /**
- * Sends the owner what this worker counted. Every report is also a sign of life.
- * `send` settles when the channel has taken the message: an owner that does not read is sent nothing more.
+ * Sends this worker's counts to the owner. Every report is also a heartbeat. `send` settles when the channel has accepted the
+ * message: an owner that does not read gets nothing more.
  */
 export function createReporter(registry: Registry, send: (message: FromWorker) => Promise<void>) {
   const differences = createDifferences(registry);
@@ -25,7 +25,7 @@ export function createReporter(registry: Registry, send: (message: FromWorker) =
     return running;
   };
   return {
-    /** Reports soon; two calls during one report are one more. Settles when it is sent. */
+    /** Reports soon; calls during a report cause one more. Settles when it is sent. */
     report(id?: number) {
       if (id !== undefined) asked.push(id);
       if (running === undefined) return start();

@@ -32,11 +32,11 @@ const REPORT_MS = 1_000;
 /** A worker from its start to its end: one decider, which its owner (the process that started it) feeds and stops. */
 export function runWorker(process: NodeJS.Process, { worker, count }: WorkerPlace): void {
   hushServerNameWarning(process);
-  // The owner alone acts on signals: a terminal sends them to the whole group.
+  // Only the owner acts on signals: a terminal sends them to the whole group.
   for (const signal of STOP_SIGNALS) process.on(signal, () => undefined);
   // Only its owner follows the rules and knows whether the service is healthy.
   process.once('disconnect', () => process.exit(1));
-  // The channel broke under a message of Node's own, before it was seen to close.
+  // The channel broke during a message of Node's own, before its close was noticed.
   cluster.worker?.once('error', () => process.exit(1));
   const read = readSettings(process.env);
   if (!read.ok) throw new Error(read.problems.join('\n'));
@@ -48,7 +48,7 @@ export function runWorker(process: NodeJS.Process, { worker, count }: WorkerPlac
     write: createLogWriter(send, standardError()),
   });
   const refuseStart = endOnFault(process, logger, send);
-  // Not before its owner answers: what the settings of both refuse has ended that, and is said once.
+  // Not before its owner answers: a setting that both refuse ends the owner too, and is reported once.
   let link: ReturnType<typeof assemble> | undefined;
   process.on('message', (message: ToWorker) => {
     link ??= assemble(settings, logger, send, refuseStart);
@@ -59,7 +59,7 @@ export function runWorker(process: NodeJS.Process, { worker, count }: WorkerPlac
 
 type Send = (message: FromWorker) => Promise<void>;
 
-/** Settles when the channel has taken a message; one that breaks ends the process by `disconnect`. */
+/** Settles when the channel has accepted a message; one that breaks ends the process by `disconnect`. */
 function createSend(process: NodeJS.Process): Send {
   return (message) =>
     new Promise((resolve) => {
@@ -71,7 +71,7 @@ function createSend(process: NodeJS.Process): Send {
     });
 }
 
-/** Ends the process on an error that is not handled. Returns what ends it when it cannot start. */
+/** Ends the process on an unhandled error. Returns the function for an error at the start. */
 function endOnFault(process: NodeJS.Process, logger: Logger, send: Send): (error: unknown) => void {
   // Another worker in this place would end in the same way: the owner ends the service.
   const refuse = (error: unknown): void => {
@@ -104,7 +104,7 @@ function assemble(
   const secretKeys = createSecretKeys(settings.secrets.keysFile, { ...deps, statistics });
   const stopping = createStopSignal();
   registry.gauge(BUSY, createBusyShare());
-  // The owner says so when there is no room for more.
+  // The owner reports it when there is no room for more.
   const { maxSeries } = settings.statistics;
   registry.limitSeries({ maxSeries, onFull: () => undefined });
   let decider: Deciders | undefined;
@@ -138,7 +138,7 @@ function assemble(
       stopping.stop();
       await done;
     };
-    // One at a time: an owner that does not read is sent nothing more.
+    // One at a time: an owner that does not read gets nothing more.
     const show = (): void => {
       isShowing = true;
       const seen = { figures: one.live.take(), outages: outages.open() };
@@ -195,10 +195,10 @@ function assemble(
   return link;
 }
 
-/** Tells the owner about the connections of the stores whenever one changes, and each second when there is another reason. */
+/** Reports the connections of the stores to the owner whenever one changes, and each second when there is another reason. */
 function storeReports(store: CounterStore, send: Send) {
   const connected = new Map<string, boolean>();
-  let told = '';
+  let lastSent = '';
   const reasons = () => ({
     whyAway: store.whyAway(),
     misplaced: store.misplaced?.() ?? new Map<string, string>(),
@@ -207,7 +207,7 @@ function storeReports(store: CounterStore, send: Send) {
     JSON.stringify([whyAway, ...misplaced]);
   const tell = (): void => {
     const now = reasons();
-    told = toText(now);
+    lastSent = toText(now);
     void send({ kind: 'store', state: { connected, ...now } });
   };
   return merge(
@@ -221,7 +221,7 @@ function storeReports(store: CounterStore, send: Send) {
     ),
     timer(REPORT_MS, REPORT_MS).pipe(
       tap(() => {
-        if (toText(reasons()) !== told) tell();
+        if (toText(reasons()) !== lastSent) tell();
       }),
     ),
   );

@@ -1,10 +1,10 @@
 import type { Settings } from '../../../settings/settings';
 import type { StoreSettings } from '../../../settings/store';
 
-/** Less is of no use to one process. */
+/** Less is useless for one process. */
 const LEAST_BYTES = 1_048_576;
 
-/** The settings of one of `count` workers: what an operator gives to the whole service is divided among them. */
+/** The settings of one of `count` workers: amounts for the whole service are divided among them. */
 export function shareSettings(settings: Settings, count: number): Settings {
   const { bounds, decisions, decisionLog, store, perSecondStore, memory, storeFailure } = settings;
   const { leases } = settings;
@@ -25,11 +25,11 @@ export function shareSettings(settings: Settings, count: number): Settings {
     perSecondStore: ofStore(perSecondStore),
     memory: {
       maxKeys: share(memory.maxKeys),
-      // Unset, each has what its own heap allows.
+      // Unset: each has the default for its own heap.
       maxBytes: memory.maxBytes === undefined ? undefined : share(memory.maxBytes, LEAST_BYTES),
     },
     leases: { ...leases, maxBytes: share(leases.maxBytes) },
-    // Each counts for itself while the store is away: as if there were so many instances more.
+    // Each counts alone while the store is unreachable: as if there were that many more instances.
     storeFailure: { ...storeFailure, replicas: storeFailure.replicas * count },
   };
 }

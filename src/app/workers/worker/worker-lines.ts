@@ -1,17 +1,17 @@
 import { openLineFile, type LineFile, type LineFileOptions } from '../../../platform/line-file';
 import type { FromWorker } from '../messages';
 
-/** Settles when the channel has taken the message. */
+/** Settles when the channel has accepted the message. */
 type Send = (message: FromWorker) => Promise<void>;
 
 /** Several processes write longer lines into one pipe in pieces, which mix. */
 const MAX_LINE_BYTES = 4_096;
-/** Bytes of the log that may be on their way to the owner. */
+/** Bytes of the log on their way to the owner. */
 const MAX_LOG_BYTES = 1_048_576;
 
 /**
- * Writes the log of a worker: short lines itself, long ones through its owner. Where that does not read them, it writes
- * them itself too: a line that is mixed with another says more than one that is lost.
+ * Writes the log of a worker: short lines directly, long ones through its owner. If that does not read them, they are written
+ * directly too: a line mixed with another is better than a lost one.
  */
 export function createLogWriter(send: Send, write: (line: string) => void): (line: string) => void {
   const toOwner = createLineSender((line) => send({ kind: 'log', line }), {
@@ -25,7 +25,7 @@ export function createLogWriter(send: Send, write: (line: string) => void): (lin
 }
 
 /**
- * Where a worker writes its decision log. Lines appended to a file never mix, whichever process writes them. Standard output
+ * The destination of a worker's decision log. Lines appended to a file never mix, whichever process writes them. Standard output
  * may be a pipe: the owner writes all lines there.
  */
 export function openDecisionLines(send: Send): (options: LineFileOptions) => LineFile {
@@ -39,7 +39,7 @@ export function openDecisionLines(send: Send): (options: LineFileOptions) => Lin
 
 interface LineSenderOptions {
   readonly maxBytes: number;
-  /** Told of a line that finds `maxBytes` on their way. */
+  /** Called for a line that finds `maxBytes` in transit. */
   readonly onFull: (line: string) => void;
 }
 
@@ -61,7 +61,7 @@ function createLineSender(
         waitingBytes -= bytes;
       });
     },
-    // The channel takes messages in order, and ends with the process.
+    // The channel delivers messages in order, and ends with the process.
     close: () => last,
   };
 }

@@ -9,8 +9,8 @@ const RANGE: DurationBounds = { least: '1ms', most: '8760h' };
 const REFUSALS = { least: 1, most: 1_000_000 };
 
 /**
- * `block` of a rule or of one limit, all of it said; undefined when there is none. What is wrong in it is reported.
- * `periodSeconds`: of what it blocks, the longest of a list; undefined: that has no period.
+ * `block` of a rule or of one limit, with its defaults filled in; undefined when there is none. Mistakes are reported.
+ * `periodSeconds`: the (longest) period of what it blocks; undefined: it has none.
  */
 export function readBlock(
   holder: RuleFields<'rate_limit'> | RuleFields<'descriptor'>,
@@ -32,7 +32,7 @@ export function readBlock(
   };
 }
 
-/** Undefined: a mistake. */
+/** Undefined: a mistake, which is reported. */
 function readFor(fields: RuleFields<'block'>): number | undefined {
   if (fields.has('for') || fields.isMisspelled('for')) return readDuration(fields, 'for', RANGE);
   const message = 'block has no for: expected how long it lasts, such as for: 15m';
@@ -40,7 +40,7 @@ function readFor(fields: RuleFields<'block'>): number | undefined {
   return undefined;
 }
 
-/** One refusal is all that it takes. */
+/** One refusal is enough: `within` has no effect. */
 function warnOfIdleWithin(fields: RuleFields<'block'>): void {
   if (!fields.has('within') || fields.isMisspelled('after')) return;
   const message = 'within has no effect with after: 1, under which the first refusal blocks';

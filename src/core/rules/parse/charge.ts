@@ -2,20 +2,20 @@ import { describePlace, type Place } from '../../../fields/problem';
 import type { RuleFields } from './rule-fields';
 import { whyNotTogether, type StoreAbilities } from './store-abilities';
 
-/** What the files of one domain say of how their requests are charged. */
-export interface ChargeSaid {
+/** `charge` in the files of one domain. */
+export interface ChargeField {
   readonly charge: 'together' | 'apart';
   readonly file: string;
   readonly at: Place;
 }
 
-/** Reads `charge` at the top of a file, and compares it with what other files of the domain say; one that says nothing follows them. */
+/** Reads `charge` at the top of a file, and compares it with other files of the domain; a file without it follows them. */
 export function readCharge(
   fields: RuleFields<'file'>,
   {
     charges,
     abilities,
-  }: { readonly charges: ChargeSaid[]; readonly abilities: StoreAbilities | undefined },
+  }: { readonly charges: ChargeField[]; readonly abilities: StoreAbilities | undefined },
 ): void {
   const node = fields.get('charge');
   const charge = fields.oneOf('charge', ['together', 'apart'], 'bad-charge');

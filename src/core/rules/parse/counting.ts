@@ -10,7 +10,7 @@ type RateLimit = RuleFields<'rate_limit'>;
 /** How the limit is counted: `algorithm`, `burst`, `charge_denied`. */
 type Counting = Pick<LimitDefinition, 'algorithm' | 'burst' | 'chargeDenied'>;
 
-/** Those of the table; `token_bucket` is what Envoy's users search for. */
+/** The algorithms of the table; `token_bucket` is what Envoy's users search for. */
 const NAMES = [
   ...new Set(KINDS.map(({ words }) => words.name)),
   'token_bucket',
@@ -22,7 +22,7 @@ interface Rate extends Pick<LimitDefinition, 'unit' | 'unitMultiplier' | 'calend
   readonly unlimited: boolean;
 }
 
-/** What is wrong in it, by itself or beside the rest of its limit, is reported. */
+/** Mistakes, alone or in combination with the rest of the limit, are reported. */
 export function readCounting(fields: RateLimit, rate: Rate): Counting {
   if (rate.unlimited) {
     refuseBesideUnlimited(fields);
@@ -64,11 +64,11 @@ function readBurst(fields: RateLimit, algorithm: AlgorithmName | undefined): num
   return fields.whole('burst', range, 'bad-burst');
 }
 
-/** Tokens of a month are more than these count exactly. */
+/** A monthly number of tokens exceeds what these count exactly. */
 const LARGER_LIMITS =
   'larger ones, such as a monthly budget of tokens, need fixed_window, with calendar: true for months of the calendar';
 
-/** What cannot be counted by an algorithm. */
+/** Reports limits out of the range of their algorithm. */
 function checkRange(fields: RateLimit, algorithm: AlgorithmName, rate: Rate): void {
   const { requestsPerUnit } = rate;
   const { maxLimit } = kindOf({ algorithm }).range;

@@ -1,7 +1,7 @@
 import { ON_STORE_ERROR, type OnStoreError, type RuleDefinition } from '../definition';
-import type { ChargeSaid } from './charge';
+import type { ChargeField } from './charge';
 import { refuseEmpty, type LimitContext } from './limit';
-import { checkLeased, type LeasedSaid } from './leased';
+import { checkLeased, type LeasedField } from './leased';
 import { readLimits } from './limits';
 import { MAX_DEPTH, quote, type Located } from '../../../fields/located';
 import { readMetadata } from './metadata';
@@ -21,14 +21,14 @@ export interface DomainDraft extends LimitContext {
   readonly rules: RuleDefinition[];
   readonly top: Siblings;
   readonly secrets: SecretRules;
-  /** What counts by the rules; undefined: whatever they need. */
+  /** The store that will count by the rules; undefined: one that can do everything. */
   readonly abilities: StoreAbilities | undefined;
-  /** One for each file that says it. */
-  readonly charges: ChargeSaid[];
-  readonly leases: LeasedSaid[];
+  /** One for each file that has it. */
+  readonly charges: ChargeField[];
+  readonly leases: LeasedField[];
 }
 
-/** Adds the descriptors below a map, and all below them, to the domain. */
+/** Adds all descriptors below a map to the domain. */
 export function readDescriptors(fields: RuleFields<'file'>, draft: DomainDraft): void {
   readLevel(fields, { parent: -1, siblings: draft.top, depth: 1 }, draft);
 }
@@ -36,7 +36,7 @@ export function readDescriptors(fields: RuleFields<'file'>, draft: DomainDraft):
 interface RuleLevelPlace {
   readonly parent: number;
   readonly siblings: Siblings;
-  /** Lists and maps around the entries of this level. */
+  /** Number of lists and maps around the entries of this level. */
   readonly depth: number;
 }
 
@@ -77,7 +77,7 @@ function nodeOfLimits(fields: RuleFields<'descriptor'>): Located | undefined {
   return fields.get('rate_limits') ?? fields.get('rate_limit');
 }
 
-/** What the store cannot count by is reported. */
+/** Reports what the store cannot count. */
 function refuseUncountable(
   fields: RuleFields<'descriptor'>,
   { limit, budget }: Pick<RuleDefinition, 'limit' | 'budget'>,
@@ -97,7 +97,7 @@ function refuseUncountable(
   }
 }
 
-/** Below a rule that takes reservations, what their ids follow. */
+/** Refuses other keys below a rule with reservations, whose ids come there. */
 function refuseReservationKey(
   key: string,
   above: RuleDefinition | undefined,

@@ -18,16 +18,16 @@ const UNIT = Object.keys(UNIT_MS).join('|');
 const WHOLE = new RegExp(`^(?:${NUMBER}(?:${UNIT}))+$`);
 const PART = new RegExp(`(${NUMBER})(${UNIT})`, 'g');
 
-/** The longest text of a duration that is read: longer ones say nothing that a shorter one does not. */
+/** The longest duration that is read; longer texts are never needed. */
 const MAX_LENGTH = 64;
 
-/** A duration from a least to a most one, which are durations too. */
+/** Minimum and maximum, as durations. */
 export interface DurationBounds {
   readonly least: string;
   readonly most: string;
 }
 
-/** Whole milliseconds; undefined when absent, or something else (reported). Durations are Go's, as in settings: `90s`, `1h30m`. */
+/** Whole milliseconds; undefined when absent or invalid (reported). Durations are Go's, as in settings: `90s`, `1h30m`. */
 export function readDuration<Name extends string>(
   fields: Fields<Name>,
   name: Name,

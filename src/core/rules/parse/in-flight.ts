@@ -10,12 +10,12 @@ export function isInFlight(fields: RuleFields<'rate_limit'>): boolean {
   return node?.kind === 'scalar' && node.text === IN_FLIGHT;
 }
 
-/** What belongs to hits and periods; a flag that is off does not. */
+/** Fields for hits and periods; a flag that is off is allowed. */
 const REFUSED = ['unit', 'unit_multiplier', 'calendar', 'burst', 'charge_denied'] as const;
 
 const IDLE = ['time_zone', 'week_start', 'month_start'] as const;
 
-/** A limit of requests in flight: a number, and no period. What is wrong in it is reported. */
+/** A limit of requests in flight: a number without a period. Mistakes are reported. */
 export function readInFlight(
   fields: RuleFields<'rate_limit'>,
 ): Pick<LimitDefinition, 'unit' | 'requestsPerUnit' | 'isInFlight'> {

@@ -7,17 +7,17 @@ import { isSet } from '../../../fields/scalars';
 import type { RuleFields } from './rule-fields';
 import type { StoreAbilities } from './store-abilities';
 
-/** `leased: true` somewhere in a domain, which may yet turn out to charge its requests together. */
-export interface LeasedSaid {
+/** `leased: true` in a domain that may yet turn out to be charged together. */
+export interface LeasedField {
   readonly at: Place;
   readonly report: Report;
 }
 
-/** Reports `leased: true` beside what cannot be charged in advance, and notes it where it can (docs/leases.md). */
+/** Reports `leased: true` beside fields that rule it out, and notes it elsewhere (docs/leases.md). */
 export function checkLeased(
   fields: RuleFields<'descriptor'>,
   rule: Pick<RuleDefinition, 'limit' | 'budget'>,
-  { abilities, leases }: { readonly abilities: StoreAbilities | undefined; leases: LeasedSaid[] },
+  { abilities, leases }: { readonly abilities: StoreAbilities | undefined; leases: LeasedField[] },
 ): void {
   const { report } = fields;
   const other = otherOf(fields, rule, abilities);
@@ -27,8 +27,8 @@ export function checkLeased(
   }
 }
 
-/** The same for a domain of which all is read. */
-export function refuseLeasedTogether(leases: readonly LeasedSaid[]): void {
+/** Reports the noted ones of a domain that is charged together, once it is read completely. */
+export function refuseLeasedTogether(leases: readonly LeasedField[]): void {
   for (const { at, report } of leases) refuse(at, 'charge: together', report);
 }
 
@@ -37,7 +37,7 @@ function refuse(at: Place, other: string, report: Report): void {
   report.error(at, 'leased-beside', message);
 }
 
-/** What stands beside it and cannot be leased; undefined: nothing. */
+/** The field that rules out leases; undefined: none. */
 function otherOf(
   fields: RuleFields<'descriptor'>,
   { limit, budget }: Pick<RuleDefinition, 'limit' | 'budget'>,
@@ -46,7 +46,7 @@ function otherOf(
   if (fields.get('rate_limits') !== undefined) return 'rate_limits';
   if (budget !== undefined) return wordOf(budget);
   if (limit?.unlimited === true) return 'unlimited: true';
-  if (limit !== undefined && kindOf(limit).looks) return kindOf(limit).words.feature;
+  if (limit !== undefined && kindOf(limit).readsFirst) return kindOf(limit).words.feature;
   return abilities?.holdsBack === true ? 'STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT=true' : undefined;
 }
 

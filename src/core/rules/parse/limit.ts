@@ -16,20 +16,20 @@ const UNITS = Object.keys(UNIT_SECONDS).map((unit) => unit.toLowerCase());
 
 const UINT32 = { least: 0, most: 4_294_967_295 };
 
-/** One limit as it is read, with its fields for what is checked beside others. */
+/** One limit with its fields, for checks that involve others. */
 export interface LimitDraft {
   readonly limit: LimitDefinition;
   readonly fields: RuleFields<'rate_limit'>;
 }
 
-/** What limits are read beside. */
+/** What limits of a file are checked against. */
 export interface LimitContext {
   readonly names: LimitNames;
   /** Undefined: the runtime alone knows time zones. */
   readonly hasZone: HasZone | undefined;
 }
 
-/** A limit, the only one of a rule or one of several. What is wrong in it is reported. */
+/** A limit, the only one of a rule or one of several. Mistakes are reported. */
 export function readLimit(
   map: LocatedMap,
   { names, hasZone }: LimitContext,
@@ -54,12 +54,12 @@ export function readLimit(
   return { limit: { ...limit, ...(block && { block }), ...leased }, fields };
 }
 
-/** Seconds of a limit's period, of a calendar a usual one; undefined: it has none. */
+/** Seconds of a limit's period, for a calendar the usual ones; undefined: it has none. */
 export function secondsOf({ unit, unitMultiplier = 1 }: LimitDefinition): number | undefined {
   return unit && windowSeconds(unit, unitMultiplier);
 }
 
-/** So many hits per period, and how they are counted. */
+/** Hits per period, and the algorithm. */
 function readRate(
   fields: RuleFields<'rate_limit'>,
   unlimited: boolean,
@@ -75,14 +75,14 @@ function readRate(
   };
 }
 
-/** Maps of a descriptor whose fields may stand one level too far to the left. */
+/** Maps of a descriptor whose fields may be indented one level too little. */
 const HOLDERS = [
   ['rate_limit', 'empty-rate-limit'],
   ['reserve', 'empty-reserve'],
   ['block', 'empty-block'],
 ] as const;
 
-/** A limit that was written one level too far to the left would be no limit at all, and a lease there none. */
+/** Reports a limit or lease without effect because it is indented one level too little. */
 export function refuseEmpty(fields: RuleFields<'descriptor'>): void {
   for (const [holder, mistake] of HOLDERS) {
     if (fields.get(holder) === undefined || fields.has(holder)) continue;
@@ -125,7 +125,7 @@ const DEFAULT_REFRESH_MS = 10_000;
 const MS_OF = { s: 1_000, m: 60_000, h: 3_600_000 } as const;
 const MAX_REFRESH_MS = 24 * MS_OF.h;
 
-/** Where the limits of values stand; undefined when the rule holds for all alike. What is wrong in it is reported. */
+/** The source of values' limits; undefined when there is none. Mistakes are reported. */
 function readLimitsFrom(
   limit: RuleFields<'rate_limit'>,
   unlimited: boolean,
@@ -157,7 +157,7 @@ function readRefresh(fields: RuleFields<'limits_from'>): number {
   return DEFAULT_REFRESH_MS;
 }
 
-/** How durations are mostly abbreviated; `m` is a minute, as in Go. */
+/** Usual abbreviations of units; `m` is a minute, as in Go. */
 const ABBREVIATIONS: Readonly<Record<string, Unit>> = {
   s: 'SECOND',
   sec: 'SECOND',
@@ -176,7 +176,7 @@ const ABBREVIATIONS: Readonly<Record<string, Unit>> = {
   yr: 'YEAR',
 };
 
-/** What was most likely meant by a text that is not a unit: `5m` is a unit and a multiplier; empty when nothing is near. */
+/** The probable meaning of a text that is not a unit: `5m` is a unit and a multiplier; empty when nothing is near. */
 function hintOfUnit(text: string): string {
   const [, count = '', word = ''] = /^(\d{0,9}) ?([a-z]+)$/.exec(text.toLowerCase()) ?? [];
   const unit = unitOf(word);

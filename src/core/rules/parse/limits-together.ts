@@ -7,7 +7,7 @@ import { IN_FLIGHT } from './in-flight';
 import type { LimitDraft } from './limit';
 import type { RuleFields } from './rule-fields';
 
-/** What is wrong between the limits of a rule and what it says beyond them. */
+/** Reports mistakes between the limits of a rule and its other fields. */
 export function checkTogether(
   fields: RuleFields<'descriptor'>,
   drafts: readonly LimitDraft[],
@@ -24,12 +24,12 @@ export function checkTogether(
   warnOfIdle(fields, drafts);
 }
 
-/** Words beside a limit that does not limit. */
+/** Reports fields without effect beside an unlimited rule. */
 export function refuseBesideUnlimited(fields: RuleFields<'descriptor'>): void {
   for (const name of ['reserve', 'block'] as const) {
-    const isSaid = name === 'block' ? fields.has(name) : fields.get(name) !== undefined;
+    const isGiven = name === 'block' ? fields.has(name) : fields.get(name) !== undefined;
     const message = `${name} cannot be combined with unlimited: true; expected one or the other`;
-    if (isSaid) fields.error(name, 'algorithm-beside-unlimited', message);
+    if (isGiven) fields.error(name, 'algorithm-beside-unlimited', message);
   }
 }
 
@@ -37,7 +37,7 @@ function checkDifferent(drafts: readonly LimitDraft[]): void {
   const rates = new Map<string, Place>();
   const names = new Map<string, Place>();
   for (const { limit, fields } of drafts) {
-    // Of a mistaken unit nothing is known.
+    // An invalid unit was reported already.
     if (limit.unit === undefined && limit.isInFlight !== true) continue;
     const { at } = fields.map;
     const name = limitName(limit);
@@ -64,12 +64,12 @@ function rateOf(limit: LimitDefinition): string {
   return [nameless(limit), kindOf({ algorithm }).letter, timeZone, weekStart, monthStart].join(' ');
 }
 
-/** `hour_gcra`, whatever it is named. */
+/** `hour_gcra`, even if it has a name. */
 function nameless(limit: LimitDefinition): string {
   return limitName({ ...limit, name: '' });
 }
 
-/** A limit that another one of its rule takes out would never hold. */
+/** Reports a limit that another limit of its rule replaces: it would never apply. */
 function checkReplaces(drafts: readonly LimitDraft[]): void {
   const names = new Set(drafts.map(({ limit }) => limit.name));
   for (const { limit, fields } of drafts) {

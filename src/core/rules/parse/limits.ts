@@ -12,11 +12,11 @@ import { checkTogether, refuseBesideUnlimited } from './limits-together';
 import { type RuleFields, ruleFields } from './rule-fields';
 import { readDuration } from './duration';
 
-/** How to have what one entry of `rate_limit` cannot have. */
+/** How to get what one entry of `rate_limit` cannot have. */
 export const SEE_SEVERAL_LIMITS =
   'for several limits of one value use rate_limits, see docs/rules.md';
 
-/** The limits of a descriptor, and what it says beyond them. What is wrong in it is reported. */
+/** The limits of a descriptor, and the other fields of its budget. Mistakes are reported. */
 export function readLimits(
   fields: RuleFields<'descriptor'>,
   context: LimitContext,
@@ -38,7 +38,7 @@ export function readLimits(
   return isPlain && limit.block === undefined ? { limit } : { limit, budget };
 }
 
-/** Requests in flight are open reservations. */
+/** Requests in flight are counted as open reservations. */
 function impliedReserve(limits: readonly LimitDefinition[]): ReserveDefinition | undefined {
   const isInFlight = limits.some((one) => one.isInFlight);
   return isInFlight ? { leaseMs: DEFAULT_LEASE_MS, unsettled: 'charge' } : undefined;
@@ -91,7 +91,7 @@ function readEntry(map: LocatedMap, context: LimitContext, report: Report): Limi
 
 const LEASE = { least: '1s', most: '24h' } as const;
 
-/** `reserve` of a rule, all of it said: written without anything below it, it has its defaults. Undefined when it is not written. */
+/** `reserve` of a rule; with nothing below it, it has its defaults. Undefined when it is absent. */
 function readReserve(rule: RuleFields<'descriptor'>): ReserveDefinition | undefined {
   if (rule.get('reserve') === undefined) return undefined;
   const map = rule.mapOf('reserve');

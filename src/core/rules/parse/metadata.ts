@@ -13,9 +13,9 @@ import { resolveScalar } from '../../../fields/scalars';
 import type { RuleFields } from './rule-fields';
 
 /**
- * A rule's free-form metadata as plain JSON. Its own keys become texts as written (`yes`); those of maps in it are resolved by YAML
- * 1.1 as values are (`yes` becomes `true`, `010` becomes `8`), as in the reference. What JSON cannot hold (`.nan`, `.inf`, dates)
- * becomes a text as written.
+ * A rule's free-form metadata as plain JSON. Its own keys become strings as written (`yes`); those of nested maps are resolved by
+ * YAML 1.1 like values (`yes` becomes `true`, `010` becomes `8`), as in the reference. What JSON cannot represent (`.nan`, `.inf`,
+ * dates) becomes a string as written.
  */
 export function readMetadata(fields: RuleFields<'descriptor'>): JsonObject | undefined {
   const map = fields.mapOf('metadata');

@@ -12,10 +12,10 @@ import { present } from '../../../fields/scalars';
 import type { HasZone } from '../../windows/zone-data';
 import { ruleFields } from './rule-fields';
 
-/** One file (or xDS resource) as read: its tree, and what reading it already found. */
+/** One file (or xDS resource): its tree, and the problems found while reading it. */
 export interface RuleSource {
   readonly file: string;
-  /** What messages call it; a file unless given. */
+  /** What messages call it; default: a file. */
   readonly noun?: SourceNoun;
   /** Undefined when the file is empty or, with an error in `problems`, could not be read. */
   readonly root: Located | undefined;
@@ -36,8 +36,8 @@ interface Reading extends ParseOptions {
 }
 
 /**
- * Checks rule files, in the order of their names, and lists every problem by file, line and column.
- * With any error there are no domains (behaviour.md §2.11).
+ * Checks rule files, in the order of their names, and lists every problem by file, line and column. With any error there are no
+ * domains (behaviour.md §2.11).
  */
 export function parseRuleFiles(files: readonly RuleSource[], options: ParseOptions): ParsedRules {
   const drafts: Drafts = new Map();
@@ -69,7 +69,7 @@ function isTogether([first]: Draft['charges']): boolean {
   return first?.charge === 'together';
 }
 
-/** Beside a mistake, a limit that is not there may be the one that the mistake hides. */
+/** A missing limit may be hidden by a mistake; then it is not reported. */
 function isCertain(problem: RuleProblem): boolean {
   return problem.class !== 'no-limit';
 }
@@ -100,7 +100,7 @@ function readFile(
   readDescriptors(fields, draft);
 }
 
-/** The draft that takes the entries of a file: a new one, or that of an earlier file to merge with. */
+/** The draft for the entries of a file: a new one, or that of an earlier file to merge with. */
 function draftOf(
   domain: string,
   at: Place,
@@ -123,8 +123,8 @@ function draftOf(
 
 function createDraft(at: Place, { abilities, hasZone, secrets }: Reading, { file }: Report): Draft {
   const names = { defined: new Set<string>(), replaced: [] };
-  const said = { charges: [], leases: [] };
-  const rest = { abilities, hasZone, ...said, secrets, file, at };
+  const noted = { charges: [], leases: [] };
+  const rest = { abilities, hasZone, ...noted, secrets, file, at };
   return { rules: [], top: new Map(), names, ...rest };
 }
 
@@ -147,7 +147,7 @@ function byName(a: RuleSource, b: RuleSource): number {
   return a.file < b.file ? -1 : a.file > b.file ? 1 : 0;
 }
 
-/** Whether the file is a manifest of Kubernetes around rules, which is reported as the one mistake that it is. */
+/** Whether the file is a Kubernetes manifest around rules, which is reported as a single mistake. */
 function isConfigMap(map: LocatedMap, report: Report): boolean {
   const kind = fieldOf(map, 'kind');
   if (kind?.kind !== 'scalar' || kind.text !== 'ConfigMap') return false;

@@ -13,23 +13,23 @@ type RateLimit = RuleFields<'rate_limit'>;
 /** Ten years of 365 days. */
 const MAX_WINDOW_SECONDS = 315_360_000;
 
-/** Months of which a year is a whole number of periods. */
+/** Numbers of months that divide a year. */
 const MONTHS_OF_PERIOD = [1, 2, 3, 4, 6];
 
 const CALENDAR_UNITS: readonly (Unit | undefined)[] = ['DAY', 'WEEK', 'MONTH', 'YEAR'];
 const WEEK_STARTS: readonly WeekStart[] = ['monday', 'sunday', 'saturday'];
 
-/** Keys that say where a calendar period starts. */
+/** Keys for the start of a calendar period. */
 const CALENDAR_KEYS = ['time_zone', 'week_start', 'month_start'] as const;
 
-/** What a limit says before its period is read. */
+/** The fields of a limit that are read before its period. */
 interface PeriodContext {
   readonly unit: Unit | undefined;
   readonly unlimited: boolean;
   readonly hasZone: HasZone | undefined;
 }
 
-/** How long the periods of a limit are, and where they start. What is wrong in it is reported. */
+/** The length of a limit's periods, and where they start. Mistakes are reported. */
 export function readPeriod(
   fields: RateLimit,
   { unit, unlimited, hasZone }: PeriodContext,

@@ -2,7 +2,7 @@ import type { RuleDefinition } from '../definition';
 import { quote } from '../../../fields/located';
 import type { RuleFields } from './rule-fields';
 
-/** Keys that change the outcome of a limit do nothing without one. A flag that is off never does: generated files hold them all. */
+/** Keys that have no effect without a limit. A flag that is off is not reported: generated files contain all of them. */
 const NEED_A_LIMIT = [
   'shadow_mode',
   'quota_mode',
@@ -14,10 +14,10 @@ const NEED_A_LIMIT = [
 
 const LIMITS = ['rate_limit', 'rate_limits'] as const;
 
-/** Warns of what does nothing in a descriptor without a limit, or of the descriptor itself. */
+/** Warns of fields without effect in a descriptor without a limit, or of the descriptor itself. */
 export function warnOfIdle(fields: RuleFields<'descriptor'>): void {
   if (LIMITS.some((name) => fields.isMisspelled(name) || fields.has(name))) return;
-  // `reserve` says something with nothing below it.
+  // `reserve` has a meaning even when it is empty.
   const idle = NEED_A_LIMIT.filter((name) =>
     name === 'reserve' ? fields.get(name) !== undefined : fields.isSet(name),
   );
@@ -30,7 +30,7 @@ export function warnOfIdle(fields: RuleFields<'descriptor'>): void {
   }
 }
 
-/** An entry for any value meets what no other entry does. One with a value may exempt it; `hash_value` is for all entries of a key. */
+/** An entry for any value matches what no other entry does. One with a value may exempt it; `hash_value` is for all entries of a key. */
 const GIVE_EFFECT = ['value', 'value_hash', 'hash_value', 'descriptors'] as const;
 
 function isWithoutEffect(fields: RuleFields<'descriptor'>): boolean {
@@ -38,7 +38,7 @@ function isWithoutEffect(fields: RuleFields<'descriptor'>): boolean {
   return GIVE_EFFECT.every((name) => !fields.isSet(name) && !fields.isMisspelled(name));
 }
 
-/** What hardly stands in a value as itself: an anchor, `.*` after a slash, `[a-z]`, an escaped dot or class. */
+/** Regular expressions that are improbable as literal values: an anchor, `.*` after a slash, `[a-z]`, an escaped dot or class. */
 const REGULAR_EXPRESSION = /^\^|\$$|\/\.[*+]|\.\*\$?$|\[\^?\w-\w|\\(?:\.|[dws][+*])/;
 
 /** Warns of a value that was meant as a pattern of another language. */

@@ -9,7 +9,7 @@ export interface LimitNames {
   readonly replaced: { readonly name: string; readonly at: Place; readonly report: Report }[];
 }
 
-/** The names in the `replaces` of a limit; those that are empty or the limit's own are reported. */
+/** The names in the `replaces` of a limit; empty ones and the limit's own are reported. */
 export function readReplaces(
   limit: RuleFields<'rate_limit'>,
   ownName: string,
@@ -31,7 +31,7 @@ export function readReplaces(
   });
 }
 
-/** Warns of names that no limit of the domain bears: most likely misspelled. */
+/** Warns of names that no limit of the domain has: most likely misspelled. */
 export function warnOfUnknownNames({ defined, replaced }: LimitNames): void {
   for (const { name, at, report } of replaced) {
     if (defined.has(name)) continue;

@@ -3,7 +3,7 @@ import { quote, type LocatedMap } from '../../../fields/located';
 import type { Words } from '../../../fields/names';
 import type { Report } from '../../../fields/report';
 
-/** The keys that each level of a rule file knows. */
+/** The known keys of each level of a rule file. */
 export const RULE_WORDS = {
   file: {
     where: 'at the top level of a file',
@@ -71,13 +71,13 @@ export const RULE_WORDS = {
 
 type Level = keyof typeof RULE_WORDS;
 
-/** The fields of a map that mean something on its level. */
+/** The fields of a map that have a meaning on its level. */
 export type RuleFields<L extends Level> = Fields<(typeof RULE_WORDS)[L]['known'][number]>;
 
 const LEVELS = Object.keys(RULE_WORDS) as Level[];
 const ALL = [...new Set(Object.values(RULE_WORDS).flatMap<string>(({ known }) => known))];
 
-/** Whether a key means something on a level. */
+/** Whether a key has a meaning on a level. */
 export function belongsIn(level: Level, name: string): boolean {
   return RULE_WORDS[level].known.some((known) => known === name);
 }

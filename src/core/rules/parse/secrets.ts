@@ -7,18 +7,18 @@ import type { RuleFields } from './rule-fields';
 /** The keys whose values are secret, in all files of a rule set. */
 export type SecretKinds = ReadonlyMap<string, SecretKind>;
 
-/** Where secret values become tokens under keys. */
+/** The keys under which secret values become tokens. */
 export interface SecretOptions {
-  /** Ids of the keys; none: a rule that needs a key is a mistake. Undefined: not known, nothing is checked. */
+  /** Ids of the keys; empty: a rule that needs a key is a mistake. Undefined: unknown, nothing is checked. */
   readonly secretKeyIds?: readonly number[] | undefined;
 }
 
-/** The part of reading a descriptor that is about secret values. */
+/** What reading a descriptor needs for secret values. */
 export interface SecretRules extends SecretOptions {
   readonly keys: SecretKinds;
 }
 
-/** Looks for `hash_value` and `value_hash` before anything is read: a key that is secret in one place is secret in all. */
+/** Finds `hash_value` and `value_hash` before anything is read: a key that is secret in one place is secret everywhere. */
 export function findSecretKeys(roots: readonly (Located | undefined)[]): SecretKinds {
   const keys = new Map<string, SecretKind>();
   for (const root of roots) if (root?.kind === 'map') findBelow(root, 1, keys);
@@ -47,7 +47,7 @@ function strongerOf(a: SecretKind | undefined, b: SecretKind | undefined): Secre
   return a === 'keyed' ? a : (b ?? a);
 }
 
-/** Of `hash_value`; undefined when it is off or a mistake. */
+/** The kind that `hash_value` selects; undefined when it is off or a mistake. */
 function kindOf(node: Located | undefined): SecretKind | undefined {
   if (node?.kind !== 'scalar') return undefined;
   if (node.text === 'sha256') return 'sha256';
@@ -61,7 +61,7 @@ function kindOfToken(field: Located | undefined): SecretKind | undefined {
   return schemeOf(node.text) === 'sha256' ? 'sha256' : 'keyed';
 }
 
-/** What a descriptor says of its key's secret values, checked. No message shows a value. */
+/** A descriptor's fields for secret values, checked. No message shows a value. */
 export function readSecret(
   fields: RuleFields<'descriptor'>,
   { key, value }: Pick<RuleDefinition, 'key' | 'value'>,

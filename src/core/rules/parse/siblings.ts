@@ -15,7 +15,7 @@ function describeEntry(key: string, value: string | undefined, isHidden: boolean
   return `key ${quote(key)} with value ${isHidden ? '(secret)' : quote(value)}`;
 }
 
-/** Two entries whose `key` or `key_value` read the same share a metric, and mostly a counter. */
+/** Two entries whose `key` or `key_value` read the same share a metric, and usually a counter. */
 export function checkSiblings(
   map: LocatedMap,
   rule: RuleDefinition,

@@ -4,14 +4,14 @@ import { quote } from '../../../fields/located';
 
 export const BACKENDS = ['kvstore', 'memstore', 'memory'] as const;
 
-/** What the counter store is, as far as rules need to know. */
+/** The abilities of the counter store that rules depend on. */
 export interface StoreAbilities {
   readonly kind: (typeof BACKENDS)[number];
   /** False: scripts are off (KVSTORE_SCRIPTS=false). Only kvstore takes any. */
   readonly scripts: boolean;
-  /** CACHE_KEY_PREFIX; undefined: not known. */
+  /** CACHE_KEY_PREFIX; undefined: unknown. */
   readonly keyPrefix?: string | undefined;
-  /** STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT: counters are looked at before they are charged. */
+  /** STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT: counters are read before they are charged. */
   readonly holdsBack?: boolean | undefined;
 }
 
@@ -25,7 +25,7 @@ export function whyNotCountable(
   return feature && whyWithoutScripts(feature, instead, abilities);
 }
 
-/** Why the store cannot count by several limits, reservations or blocks; `isList`: the rule says `rate_limits`. */
+/** Why the store cannot count by several limits, reservations or blocks; `isList`: the rule has `rate_limits`. */
 export function whyNotBudgeted(
   budget: BudgetDefinition,
   abilities: StoreAbilities,
@@ -43,7 +43,7 @@ export function whyNotTogether(abilities: StoreAbilities): string | undefined {
   return whyWithoutScripts('charge: together', 'charge: apart', abilities);
 }
 
-/** Why the store cannot say the limits of values; undefined when it can, or need not. */
+/** Why the store cannot hold the limits of values; undefined when it can, or need not. */
 export function whyWithoutHashes(
   { limitsFrom }: LimitDefinition,
   { kind }: StoreAbilities,
@@ -64,12 +64,12 @@ function whyWithoutScripts(
     : `${feature} needs scripts; expected KVSTORE_SCRIPTS=true, or ${instead}`;
 }
 
-/** What makes a limit look before it charges. A limit of 0 blocks without counting, unless values have others. */
+/** Why a limit must read before it charges. A limit of 0 blocks without counting, unless values have others. */
 function featureOf(limit: LimitDefinition): string | undefined {
   const { requestsPerUnit, unlimited, limitsFrom } = limit;
   if (unlimited || (requestsPerUnit === 0 && limitsFrom === undefined)) return undefined;
-  const { looks, words } = kindOf(limit);
-  return looks ? words.feature : undefined;
+  const { readsFirst, words } = kindOf(limit);
+  return readsFirst ? words.feature : undefined;
 }
 
 function featureOfBudget({ limits, block }: BudgetDefinition, isList: boolean): string {

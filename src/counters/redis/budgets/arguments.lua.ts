@@ -2,12 +2,12 @@ import type { CounterState, Kind, ScriptedKind } from '../../../core/kinds/kind'
 import { KINDS } from '../../../core/kinds/kinds';
 import type { KeyPlaces } from '../lua';
 
-/** How many figures the record keeps of a limit, by the letter of its kind; of a window its count and its end. */
-const KEPT = KINDS.flatMap(({ letter, lua: { own } }) =>
-  own === undefined ? [] : [`${letter} = ${String(own.kept.length)}`],
+/** Number of figures in the record per limit, by the letter of its kind; a window has its count and its end. */
+const KEPT = KINDS.flatMap(({ letter, lua: { record } }) =>
+  record === undefined ? [] : [`${letter} = ${String(record.kept.length)}`],
 );
 
-/** The kinds that keep a log, and the letter of the kind whose part stands for it where there is no log. */
+/** The kinds with a log, and the letter of the kind whose part is read where there is no log. */
 const LOGS = KINDS.flatMap((kind: Kind<CounterState> | ScriptedKind) =>
   kind.lua?.isLog === true ? [`${kind.letter} = '${kind.heirOf?.letter ?? ''}'`] : [],
 );
@@ -51,48 +51,48 @@ local function readLimit()
   limit.part, limit.bytes, limit.form = limit.id .. ' ' .. kept, 8 * kept, '<' .. ('d'):rep(kept)
   return limit
 end
--- What a record begins with, and all its bytes: where blocks have nothing to say, and where they have.
+-- The head of a record, and its size: where blocks have no state, and where they have.
 local function layoutOf(text, bytes, parts)
   for _, one in ipairs(parts) do
     if one.part then text, bytes = text .. one.part .. ';', bytes + one.bytes end
   end
   return text, bytes
 end
-local function addLayouts(gate)
-  local text, bytes = layoutOf('', 0, gate.limits)
-  gate.layouts = { { head = text, text = text .. '\\n', bytes = #text + 1 + bytes } }
-  if #gate.blocks == 0 then return end
-  text, bytes = layoutOf(text, bytes, gate.blocks)
-  gate.layouts[2] = { head = text, text = text .. '\\n', bytes = #text + 1 + bytes }
+local function addLayouts(limiter)
+  local text, bytes = layoutOf('', 0, limiter.limits)
+  limiter.layouts = { { head = text, text = text .. '\\n', bytes = #text + 1 + bytes } }
+  if #limiter.blocks == 0 then return end
+  text, bytes = layoutOf(text, bytes, limiter.blocks)
+  limiter.layouts[2] = { head = text, text = text .. '\\n', bytes = #text + 1 + bytes }
 end
-local function readGate()
+local function readLimiter()
   local flags = take()
-  local gate = { limits = {}, blocks = {}, lease = takeNumber() }
-  gate.isReserving, gate.isReleased = find(flags, 'r') ~= nil, find(flags, 'l') ~= nil
-  gate.isForced, gate.isShadow = find(flags, 'f') ~= nil, find(flags, 's') ~= nil
+  local limiter = { limits = {}, blocks = {}, lease = takeNumber() }
+  limiter.isReserving, limiter.isReleased = find(flags, 'r') ~= nil, find(flags, 'l') ~= nil
+  limiter.isForced, limiter.isShadow = find(flags, 'f') ~= nil, find(flags, 's') ~= nil
   for j = 1, takeNumber() do
-    gate.limits[j] = readLimit()
-    gate.hasLog = gate.hasLog or gate.limits[j].isLog
+    limiter.limits[j] = readLimit()
+    limiter.hasLog = limiter.hasLog or limiter.limits[j].isLog
   end
   for b = 1, takeNumber() do
-    gate.blocks[b] = {
+    limiter.blocks[b] = {
       part = take() .. ' 5', oldPart = take() .. ' 5', bytes = 40,
       after = takeNumber(), within = takeNumber(), lasts = takeNumber(), upTo = takeNumber(), limit = takeNumber()
     }
-    local limit = gate.limits[gate.blocks[b].limit]
-    gate.blocks[b].isResting = limit and limit.isResting or false
+    local limit = limiter.limits[limiter.blocks[b].limit]
+    limiter.blocks[b].isResting = limit and limit.isResting or false
   end
-  addLayouts(gate)
-  addOneLimit(gate)
-  return gate
+  addLayouts(limiter)
+  addOneLimit(limiter)
+  return limiter
 end
 local function readOrder()
   local order = { letter = take(), holds = take() == '1', text = take(), times = takeNumber() }
   order.undo, order.hits = takeNumber(), tonumber(order.text)
   if order.undo == 0 then order.undo = nil end
   if order.letter == 'b' then
-    order.gate, order.mode = gates[takeNumber()], take()
-    if order.mode ~= 'a' and order.mode ~= 'l' then order.one = order.gate.one end
+    order.limiter, order.mode = limiters[takeNumber()], take()
+    if order.mode ~= 'a' and order.mode ~= 'l' then order.one = order.limiter.one end
     return order
   end
   order.charging = take() == '1'
@@ -101,15 +101,15 @@ local function readOrder()
   order.capacity = order.size * order.period
   return order
 end
-for i = 1, takeNumber() do gates[i] = readGate() end
+for i = 1, takeNumber() do limiters[i] = readLimiter() end
 for i = 1, takeNumber() do orders[format('%d', i)] = readOrder() end
 for r = 1, takeNumber() do runEnds[r] = takeNumber() end
--- The ask at a place, for the general way.
-local function readAsk(i)
+-- The charge at an index, for the general way.
+local function readCharge(i)
   local order = orders[ARGV[at]]
   at = at + 1
   orderOf[i], nameOf[i], hitsOf[i] = order, ${key}, order.hits
-  if order.gate then
+  if order.limiter then
     if order.mode ~= 'a' then
       local id = ARGV[at]
       if id ~= '' then idOf[i] = id end

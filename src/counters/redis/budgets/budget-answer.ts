@@ -1,31 +1,35 @@
 import { NO_BLOCK } from '../../../core/budgets/block';
-import { isBudgetGate, type BudgetEntry, type BudgetGate } from '../../../core/budgets/budget';
+import {
+  isBudgetLimiter,
+  type BudgetEntry,
+  type BudgetLimiter,
+} from '../../../core/budgets/budget';
 import { entryState } from '../../../core/budgets/states';
 import type { BudgetState, State } from '../../../core/kinds/kind';
 import type { BlockState, EntryState } from '../../../core/kinds/state';
 import {
-  readAsks,
+  readOperations,
   readCount,
   readCounterState,
   readFigure,
-  type AskedIncrement,
-  type AsksReply,
+  type ScriptIncrement,
+  type OperationsReply,
   type NumberReader,
-} from '../asks-call';
+} from '../operations-call';
 
-/** Reads the answer of the script, unpacked; throws a PackError where it says anything else. */
+/** Reads the unpacked answer of the script; throws a PackError where it has another form. */
 export function readBudgetAnswer(
   answer: unknown,
-  increments: readonly AskedIncrement[],
-): AsksReply {
-  return readAsks(answer, increments, (reader, gate, atMicros) =>
-    isBudgetGate(gate)
-      ? readBudgetState(reader, gate, atMicros)
-      : readCounterState(reader, gate, atMicros),
+  increments: readonly ScriptIncrement[],
+): OperationsReply {
+  return readOperations(answer, increments, (reader, limiter, atMicros) =>
+    isBudgetLimiter(limiter)
+      ? readBudgetState(reader, limiter, atMicros)
+      : readCounterState(reader, limiter, atMicros),
   );
 }
 
-function readBudgetState(reader: NumberReader, { budget }: BudgetGate, atMicros: number): State {
+function readBudgetState(reader: NumberReader, { budget }: BudgetLimiter, atMicros: number): State {
   const { reserve, blocks: terms } = budget;
   const entries: EntryState[] = [];
   for (const entry of budget.entries) entries.push(readEntry(reader, entry, atMicros));
@@ -43,11 +47,11 @@ const SLOTS: EntryState = entryState({ used: 0, previous: 0, elapsed: 0 }, 0);
 
 function readEntry(
   reader: NumberReader,
-  { gate, isSlots, windowAt }: BudgetEntry,
+  { limiter, isSlots, windowAt }: BudgetEntry,
   atMicros: number,
 ): EntryState {
   if (isSlots) return SLOTS;
-  if (windowAt === undefined) return entryState(readCounterState(reader, gate, atMicros), 0);
+  if (windowAt === undefined) return entryState(readCounterState(reader, limiter, atMicros), 0);
   const used = readCount(reader);
   return entryState({ used, previous: 0, elapsed: 0 }, readCount(reader));
 }
@@ -60,7 +64,7 @@ function isHeld(figure: unknown): boolean {
   return Number.isSafeInteger(figure) && (figure as number) >= -1;
 }
 
-/** Nearly all counters have no refusal to remember: they share one list for each number of blocks. */
+/** Nearly all counters have no refusal to remember: they share one list per number of blocks. */
 const QUIET: readonly (readonly BlockState[])[] = Array.from({ length: 10 }, (_, count) =>
   new Array<BlockState>(count).fill(NO_BLOCK),
 );

@@ -1,26 +1,26 @@
 import {
-  isBudgetGate,
+  isBudgetLimiter,
   type Budget,
   type BudgetEntry,
-  type BudgetGate,
+  type BudgetLimiter,
 } from '../../../core/budgets/budget';
 import { blockName, oldBlockName } from '../../../core/budgets/record';
-import type { Gate, Reservation } from '../../../core/kinds/kind';
-import { encodeKeys, type AskedIncrement, type AsksCall } from '../asks-call';
+import type { Limiter, Reservation } from '../../../core/kinds/kind';
+import { encodeKeys, type ScriptIncrement, type OperationsCall } from '../operations-call';
 import { encodeAscii, integerOf, type ScriptArguments } from '../script-call';
 
 /** The arguments that `budgetScript` reads. */
-export function encodeBudgetCall(call: AsksCall): ScriptArguments {
+export function encodeBudgetCall(call: OperationsCall): ScriptArguments {
   const { increments, groupEnds = [], nowSeconds, isDeclaringKeys, nowMicros } = call;
-  const sheet = new Sheet(nowSeconds);
-  const asks = new Arguments();
+  const limiters = new LimiterList(nowSeconds);
+  const values = new Arguments();
   for (const increment of increments) {
-    const { gate, hits, ttlSeconds, reservation } = increment;
-    asks.integer(sheet.numberOf(increment));
-    if (!gate.kind.hasOwnForm) asks.integer(ttlSeconds);
+    const { limiter, hits, ttlSeconds, reservation } = increment;
+    values.integer(limiters.numberOf(increment));
+    if (!limiter.kind.isRecord) values.integer(ttlSeconds);
     if (reservation === undefined) continue;
-    asks.id(reservation.id);
-    asks.integer(hits);
+    values.id(reservation.id);
+    values.integer(hits);
   }
   const head = isDeclaringKeys ? '' : integerOf(0);
   const times = new Arguments();
@@ -29,7 +29,7 @@ export function encodeBudgetCall(call: AsksCall): ScriptArguments {
   const ends = new Arguments();
   ends.integer(groupEnds.length);
   for (const end of groupEnds) ends.integer(end);
-  const parts = [times, ...sheet.parts(), ends, asks];
+  const parts = [times, ...limiters.parts(), ends, values];
   const { length } = increments;
   const count = parts.reduce((sum, part) => sum + part.count, length + (head === '' ? 1 : 2));
   const keys = encodeKeys(increments.map(({ key }) => key));
@@ -65,20 +65,20 @@ class Arguments {
 }
 
 const NO_ID = encodeAscii('');
-/** What stands before an id, by its bytes. */
+/** The RESP head of an id, by its length in bytes. */
 const idHeads: string[] = [];
 
 function idHeadOf(bytes: number): string {
   return `$${String(bytes + 1)}\r\n=`;
 }
 
-/** Gates, and what is asked of counters: nearly all of a batch share few of them. */
-class Sheet {
-  readonly #known = new Map<Gate, KnownGate>();
+/** The limiters of a call, and the charges to their counters: nearly all of a batch share few of them. */
+class LimiterList {
+  readonly #known = new Map<Limiter, KnownLimiter>();
   readonly #nowSeconds: number;
-  readonly #gates = new Arguments();
+  readonly #limiters = new Arguments();
   readonly #orders = new Arguments();
-  #gateCount = 0;
+  #limiterCount = 0;
   #orderCount = 0;
 
   constructor(nowSeconds: number) {
@@ -86,15 +86,15 @@ class Sheet {
   }
 
   parts(): readonly Arguments[] {
-    const [gates, orders] = [new Arguments(), new Arguments()];
-    gates.integer(this.#gateCount);
+    const [limiters, orders] = [new Arguments(), new Arguments()];
+    limiters.integer(this.#limiterCount);
     orders.integer(this.#orderCount);
-    return [gates, this.#gates, orders, this.#orders];
+    return [limiters, this.#limiters, orders, this.#orders];
   }
 
-  numberOf(increment: AskedIncrement): number {
-    const { gate } = increment;
-    const known = this.#known.get(gate) ?? this.#addGate(gate);
+  numberOf(increment: ScriptIncrement): number {
+    const { limiter } = increment;
+    const known = this.#known.get(limiter) ?? this.#addLimiter(limiter);
     const name = nameOf(increment);
     const number = known.orders.get(name);
     if (number !== undefined) return number;
@@ -103,43 +103,43 @@ class Sheet {
     return this.#orderCount;
   }
 
-  #addGate(gate: Gate): KnownGate {
-    const isBudget = isBudgetGate(gate);
-    const known = { number: isBudget ? (this.#gateCount += 1) : 0, orders: new Map() };
-    this.#known.set(gate, known);
-    if (isBudget) encodeGate(this.#gates, gate, this.#nowSeconds);
+  #addLimiter(limiter: Limiter): KnownLimiter {
+    const isBudget = isBudgetLimiter(limiter);
+    const known = { number: isBudget ? (this.#limiterCount += 1) : 0, orders: new Map() };
+    this.#known.set(limiter, known);
+    if (isBudget) encodeLimiter(this.#limiters, limiter, this.#nowSeconds);
     return known;
   }
 
-  #addOrder(increment: AskedIncrement, gateNumber: number): void {
-    const { gate, hits, times, reservation, holdsBack, undoOfMicros = 0 } = increment;
+  #addOrder(increment: ScriptIncrement, limiterNumber: number): void {
+    const { limiter, hits, times, reservation, holdsBack, undoOfMicros = 0 } = increment;
     const orders = this.#orders;
     this.#orderCount += 1;
-    orders.ascii(gate.kind.letter);
+    orders.ascii(limiter.kind.letter);
     orders.integer(holdsBack === false ? 0 : 1);
     orders.integer(reservation === undefined ? hits : 0);
     orders.integer(times);
     orders.integer(undoOfMicros);
-    if (isBudgetGate(gate)) {
-      orders.integer(gateNumber);
+    if (isBudgetLimiter(limiter)) {
+      orders.integer(limiterNumber);
       orders.ascii(modeOf(reservation));
       return;
     }
-    orders.integer(gate.chargeDenied ? 1 : 0);
-    for (const figure of [gate.drain, gate.size, gate.periodTicks, gate.tickMicros])
+    orders.integer(limiter.chargeDenied ? 1 : 0);
+    for (const figure of [limiter.drain, limiter.size, limiter.periodTicks, limiter.tickMicros])
       orders.integer(figure);
   }
 }
 
-interface KnownGate {
-  /** Of a budget, from 1. */
+interface KnownLimiter {
+  /** The number of a budget, from 1. */
   readonly number: number;
-  /** The numbers of orders, by what they ask. */
+  /** The numbers of orders, by their content. */
   readonly orders: Map<number | string, number>;
 }
 
-/** What tells the orders of one gate apart. */
-function nameOf(increment: AskedIncrement): number | string {
+/** The identity of an order among those of one limiter. */
+function nameOf(increment: ScriptIncrement): number | string {
   const { hits, times, reservation, holdsBack, undoOfMicros } = increment;
   if (undoOfMicros !== undefined) return `${String(hits)} undo ${String(undoOfMicros)}`;
   if (holdsBack !== false) {
@@ -150,14 +150,16 @@ function nameOf(increment: AskedIncrement): number | string {
   return `${what} ${String(times)} ${String(holdsBack)}`;
 }
 
-/** What a budget is asked, in one letter; `h` settles with what is held. */
+const MODE_LETTERS = { reserve: 'r', settle: 's', cancel: 'c', read: 'l' } as const;
+
+/** The mode of an operation on a budget, in one letter; `h` settles with the reserved hits. */
 function modeOf(reservation: Reservation | undefined): string {
   if (reservation === undefined) return 'a';
   const { mode, saysHits } = reservation;
-  return mode === 'settle' && !saysHits ? 'h' : (mode[0] as string);
+  return mode === 'settle' && !saysHits ? 'h' : MODE_LETTERS[mode];
 }
 
-function encodeGate(args: Arguments, { budget }: BudgetGate, nowSeconds: number): void {
+function encodeLimiter(args: Arguments, { budget }: BudgetLimiter, nowSeconds: number): void {
   const { reserve, entries, blocks } = budget;
   args.ascii(flagsOf(budget));
   args.integer(reserve?.leaseMs ?? 0);
@@ -172,20 +174,21 @@ function encodeGate(args: Arguments, { budget }: BudgetGate, nowSeconds: number)
   }
 }
 
-/** See `readGate`. */
+/** See `readLimiter`. */
 function flagsOf({ reserve, isForced, isShadow }: Budget): string {
   const ofReserve = reserve === undefined ? '' : reserve.isReleased ? 'rl' : 'r';
   return ofReserve + (isForced ? 'f' : '') + (isShadow ? 's' : '');
 }
 
 function encodeEntry(args: Arguments, entry: BudgetEntry, nowSeconds: number): void {
-  const { gate, id, windowAt, isResting, longestSeconds } = entry;
+  const { limiter, id, windowAt, isResting, longestSeconds } = entry;
   args.text(id);
-  args.ascii(gate.kind.letter);
-  args.integer(gate.size);
-  args.integer((gate.chargeDenied ? 1 : 0) + (isResting ? 2 : 0));
+  args.ascii(limiter.kind.letter);
+  args.integer(limiter.size);
+  args.integer((limiter.chargeDenied ? 1 : 0) + (isResting ? 2 : 0));
   if (entry.isSlots) return;
-  for (const figure of [gate.drain, gate.periodTicks, gate.tickMicros]) args.integer(figure);
+  for (const figure of [limiter.drain, limiter.periodTicks, limiter.tickMicros])
+    args.integer(figure);
   if (windowAt === undefined) return;
   const { startSeconds, endSeconds } = windowAt(nowSeconds);
   args.integer(startSeconds);

@@ -10,25 +10,25 @@ import { OPEN_LUA } from './open.lua';
 import { RUN_LUA } from './run.lua';
 import { SAVE_LUA } from './save.lua';
 
-/** What the record keeps of a state, and for how long; the other script has texts in its writes. */
-const FORMS = KINDS.map(({ letter, lua: { own, isLog } }) =>
-  own === undefined
+/** The stored figures of a state, and its lifetime; the other script writes texts. */
+const FORMS = KINDS.map(({ letter, lua: { record, isLog } }) =>
+  record === undefined
     ? ''
     : isLog === true
-      ? undoFunction(letter, own.undo)
+      ? undoFunction(letter, record.undo)
       : `
-KINDS.${letter}.count = ${String(own.kept.length)}
-KINDS.${letter}.standBy = function(order, ${own.kept.join(', ')})
+KINDS.${letter}.count = ${String(record.kept.length)}
+KINDS.${letter}.standBy = function(order, ${record.kept.join(', ')})
   local used, previous, elapsed, isSame, isAstray = 0, 0, 0, false, false
-  ${own.advance.replaceAll('NOT_OURS()', 'return nil, NO_INTEGER')}
+  ${record.advance.replaceAll('NOT_OURS()', 'return nil, NO_INTEGER')}
   return used, previous, elapsed, isAstray
 end
-KINDS.${letter}.figures = function(order, used, previous, elapsed) return ${own.figures.join(', ')} end
-KINDS.${letter}.life = function(order, used, previous, elapsed) return ${own.life} end
-${undoFunction(letter, own.undo)}`,
+KINDS.${letter}.figures = function(order, used, previous, elapsed) return ${record.figures.join(', ')} end
+KINDS.${letter}.life = function(order, used, previous, elapsed) return ${record.life} end
+${undoFunction(letter, record.undo)}`,
 ).join('');
 
-/** Takes back what was charged at a tick, which may lie in another window than that of now. */
+/** Undoes what was charged at a tick, which may be in another window than the current one. */
 function undoFunction(letter: string, undo: string): string {
   return `
 KINDS.${letter}.undo = function(order, used, previous, elapsed, hits, tick)
@@ -37,23 +37,23 @@ KINDS.${letter}.undo = function(order, used, previous, elapsed, hits, tick)
 end`;
 }
 
-/** What gates and orders are in the general way. */
+/** What limiters and orders are in the general way. */
 const COMPLETE = `
 local function complete(order)
   order.kind = KINDS[order.letter]
   order.unit = order.kind.unit(order)
   if not order.kind.isCount then order.ready = order.kind.ready(order) end
 end
-for _, gate in ipairs(gates) do
-  for _, limit in ipairs(gate.limits) do
+for _, limiter in ipairs(limiters) do
+  for _, limit in ipairs(limiter.limits) do
     if not limit.isSlots then
       complete(limit)
-      limit.most = limit.isWindow and MOST or limit.kind.most
+      limit.most = limit.isWindow and MAX_EXACT or limit.kind.most
     end
   end
 end
 for _, order in pairs(orders) do
-  if not order.gate then
+  if not order.limiter then
     complete(order)
     order.cost, order.step = order.hits * order.period, order.hits * order.unit
   end
@@ -61,13 +61,13 @@ end
 `;
 
 /**
- * Arguments, where those of `kindsScript` are not enough: the time in microseconds (empty: the server's clock) and that of this
- * process in milliseconds; the number of gates, and their figures (see `readGate`); the number of orders, and the fields of each
- * (see `readOrder`); the number of runs, and their ends; then for each increment the number of its order, of a count its time to
- * live, and of a reservation the field of its id (empty: none) and hits.
+ * Arguments, where those of `kindsScript` do not suffice: the time in microseconds (empty: the server's clock) and that of this
+ * process in milliseconds; the number of limiters, and their figures (see `readLimiter`); the number of orders, and the fields of each
+ * (see `readOrder`); the number of runs, and their ends; then for each increment the number of its order, for a count its time to
+ * live, and for a reservation the field of its id (empty: none) and hits.
  *
- * Answers three lists: the figures of each counter as its asks found it (see `putBudget`), or the text of an error; the places
- * of what was held back; and the time of the call in microseconds.
+ * Answers three lists: the figures of each counter before its charges (see `putBudget`), or the text of an error; the indices of
+ * increments held back; and the time of the call in microseconds.
  */
 function budgetScript(places: KeyPlaces): Script {
   return script(`${ADD}${COMMON}
@@ -81,7 +81,7 @@ local function nameOfLog(limit, p)
   return limit.id .. (p > 1 and '+' .. p - 1 or '') .. ' 8'
 end
 local nowMs, processMs = floor(micros / 1000), tonumber(ARGV[at - 1])
-local gates, orders, runEnds = {}, {}, {}
+local limiters, orders, runEnds = {}, {}, {}
 local nameOf, idOf, hitsOf, orderOf, ttlOf = {}, {}, {}, {}, {}
 local after, heldBack, size = {}, {}, 0
 local function fail(from, text)
@@ -94,19 +94,19 @@ local function expireAt(name, ends)
   return type(done) == 'table' and done.err
 end
 ${ONE_LIMIT_LUA}${argumentsLua(places)}
--- The general way. Its functions cost as much as ten asks, so that they are made when the first ask needs them.
+-- The general way. Making its functions costs as much as ten charges, so they are made when the first charge needs them.
 local function general()
 ${KIND_TABLE}${FORMS}${COMPLETE}${OPEN_LUA}${FIND_LUA}${COMMIT_LUA}${SAVE_LUA}${RUN_LUA}
   return apply, applyRun
 end
 local apply, applyRun
 local function applyOne(i)
-  readAsk(i)
+  readCharge(i)
   if not apply then apply = general() end
   apply(i)
 end
 if #runEnds > 0 then
-  for i = 1, n do readAsk(i) end
+  for i = 1, n do readCharge(i) end
   apply, applyRun = general()
 end
 local from = 1

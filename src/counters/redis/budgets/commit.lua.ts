@@ -1,24 +1,24 @@
 import { MAX_OPEN } from '../../../core/budgets/budget';
 
-/** What becomes of an ask, in Lua: what `judge.ts`, `commit.ts` and `block.ts` of core/budgets say. */
+/** Decides and commits a charge, in Lua: the same as `judge.ts`, `commit.ts` and `block.ts` of core/budgets. */
 export const COMMIT_LUA = `
 local refusing = {}
--- Units that are free; beside what is held.
+-- Free units, reserved ones not counted as free.
 local function freeOf(limit, j)
   return limit.kind.free(limit, U[j], P[j], E[j]) - held * limit.period
 end
--- Whether an ask is refused, and the place of the block that lasts; 0: none.
+-- Whether a charge is refused, and the index of the block that lasts; 0: none.
 local function judge(order, hits)
-  local gate, mode, isOver, block = order.gate, order.mode, false, 0
+  local limiter, mode, isOver, block = order.limiter, order.mode, false, 0
   if mode ~= 'a' and (mode ~= 'r' or was >= 0) then return false, 0 end
-  for b = 1, #gate.blocks do
-    if nowMs < KU[b] and not gate.blocks[b].isResting then block = b break end
+  for b = 1, #limiter.blocks do
+    if nowMs < KU[b] and not limiter.blocks[b].isResting then block = b break end
   end
-  if block > 0 and not gate.isShadow then return true, block end
+  if block > 0 and not limiter.isShadow then return true, block end
   local isReserve = mode == 'r'
   local least = isReserve and max(hits, 1) or hits
-  for j = 1, #gate.limits do
-    local limit, isRefusing = gate.limits[j], false
+  for j = 1, #limiter.limits do
+    local limit, isRefusing = limiter.limits[j], false
     if limit.isResting then isRefusing = false
     elseif limit.isSlots then isRefusing = isReserve and limit.size - open < 1
     else isRefusing = hits > limit.size or freeOf(limit, j) < least * limit.period end
@@ -30,10 +30,10 @@ end
 local function isTaking(limit, isDenied)
   return not limit.isSlots and not limit.isResting and (limit.isCharging or not isDenied)
 end
-local function takeAll(gate, hits, isDenied)
+local function takeAll(limiter, hits, isDenied)
   local isAny = false
-  for j = 1, #gate.limits do
-    local limit = gate.limits[j]
+  for j = 1, #limiter.limits do
+    local limit = limiter.limits[j]
     if isTaking(limit, isDenied) then
       if limit.isLog then
         P[j] = takeIntoLog(P[j], hits, limit.now)
@@ -44,10 +44,10 @@ local function takeAll(gate, hits, isDenied)
   end
   return isAny
 end
--- Takes back what was charged at a moment: nothing from a window that has begun since.
+-- Undoes what was charged at a moment: nothing in a window that has begun since.
 local function undoAll(order, hits)
-  for j = 1, #order.gate.limits do
-    local limit = order.gate.limits[j]
+  for j = 1, #order.limiter.limits do
+    local limit = order.limiter.limits[j]
     if isTaking(limit) then
       if not limit.isWindow then
         U[j], P[j] = limit.kind.undo(limit, U[j], P[j], E[j], hits, floor(order.undo / limit.micros))
@@ -56,11 +56,11 @@ local function undoAll(order, hits)
   end
   return true
 end
--- Hits of the first asks that fit.
-local function admit(gate, hits, times)
+-- Hits of the first charges that fit.
+local function admit(limiter, hits, times)
   local admitted = times
-  for j = 1, #gate.limits do
-    local limit = gate.limits[j]
+  for j = 1, #limiter.limits do
+    local limit = limiter.limits[j]
     if not limit.isResting then
       if hits > limit.size then return 0 end
       admitted = min(admitted, floor(max(0, freeOf(limit, j)) / (hits * limit.period)))
@@ -68,10 +68,10 @@ local function admit(gate, hits, times)
   end
   return admitted
 end
-local function strike(gate)
+local function strike(limiter)
   local isAny = false
-  for b = 1, #gate.blocks do
-    local block = gate.blocks[b]
+  for b = 1, #limiter.blocks do
+    local block = limiter.blocks[b]
     if not block.isResting and (block.limit == 0 or refusing[block.limit]) then
       isAny = true
       local isNew = nowMs >= KE[b]
@@ -88,43 +88,43 @@ local function strike(gate)
   end
   return isAny
 end
--- Of an ask that is refused; answers whether anything changed.
+-- Handles a refused charge; returns whether anything changed.
 local function refuse(order, hits, block)
-  if block > 0 and not order.gate.isShadow then return false end
-  local isStruck = block == 0 and strike(order.gate)
+  if block > 0 and not order.limiter.isShadow then return false end
+  local isStruck = block == 0 and strike(order.limiter)
   if order.mode ~= 'a' then return isStruck end
-  return takeAll(order.gate, hits, true) or isStruck
+  return takeAll(order.limiter, hits, true) or isStruck
 end
-local function commitAsk(order, hits)
-  local gate, times = order.gate, order.times
+local function commitCharge(order, hits)
+  local limiter, times = order.limiter, order.times
   if hits == 0 then return false end
   if order.undo then return undoAll(order, -hits) end
-  if hits < 0 then return takeAll(gate, hits) end
+  if hits < 0 then return takeAll(limiter, hits) end
   if times == 1 then
     local isOver, block = judge(order, hits)
     if isOver then return refuse(order, hits, block) end
-    return takeAll(gate, hits)
+    return takeAll(limiter, hits)
   end
-  local admitted = admit(gate, hits, times)
-  local isChanged = admitted > 0 and takeAll(gate, admitted * hits)
+  local admitted = admit(limiter, hits, times)
+  local isChanged = admitted > 0 and takeAll(limiter, admitted * hits)
   if admitted == times then return isChanged end
-  return takeAll(gate, (times - admitted) * hits, true) or isChanged
+  return takeAll(limiter, (times - admitted) * hits, true) or isChanged
 end
--- Takes the ask of a place; answers whether limits or blocks changed, and whether a reservation was opened or ended.
+-- Commits the charge at an index; returns whether limits or blocks changed, and whether a reservation was opened or closed.
 local function commitBudget(order, i)
   local mode = order.mode
   local hits = hitsOf[i]
-  if mode == 'a' then return commitAsk(order, hits), false, false end
+  if mode == 'a' then return commitCharge(order, hits), false, false end
   if mode == 'r' then
     if was >= 0 then return false, false, false end
     local isOver, block = judge(order, hits)
     local isStruck = isOver and refuse(order, hits, block)
-    local opens = open < ${String(MAX_OPEN)} and (order.gate.isForced or not isOver)
+    local opens = open < ${String(MAX_OPEN)} and (order.limiter.isForced or not isOver)
     return isStruck, opens, false
   end
   if mode == 'l' or was < 0 then return false, false, false end
   held, open = max(0, held - was), max(0, open - 1)
   local charged = mode == 'h' and was or mode == 'c' and 0 or hits
-  return charged > 0 and takeAll(order.gate, charged), false, true
+  return charged > 0 and takeAll(order.limiter, charged), false, true
 end
 `;

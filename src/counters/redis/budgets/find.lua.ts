@@ -1,18 +1,18 @@
-/** Parts of a record that a rule does not know, and that are copied all the same; the others end first. */
+/** Parts of a record that its rule does not have are copied up to this number; the others end first. */
 const MAX_STRAYS = 16;
 
 /**
- * Where a counter stands, in Lua: what `advance.ts`, `record.ts` and `stored.ts` of core/budgets say. The figures of the
- * counter that is being asked lie in locals of the script, so that nothing is made for a key: `U`, `P` and `E` of each limit
- * (used, previous, elapsed or the end of the window; of a log the number of its hits and the log), `KS` to `KQ` of each block (see
- * `BlockState`), and those of what is open.
+ * Reads the state of a counter, in Lua: the same as `advance.ts`, `record.ts` and `stored.ts` of core/budgets. The figures of the
+ * current counter are in locals of the script, so that nothing is allocated per key: `U`, `P` and `E` of each limit (used,
+ * previous, elapsed or the end of the window; for a log the number of its hits and the log), `KS` to `KQ` of each block (see
+ * `BlockState`), and those of open reservations.
  */
 export const FIND_LUA = `
 local U, P, E = {}, {}, {}
 local KS, KE, KU, KT, KQ = {}, {}, {}, {}, {}
--- Where the part of the record stands that comes next; or, where the rule has changed, each part by its name, and those that were read.
+-- The position of the record's next part; or, where the rule has changed, each part by its name, and the names read.
 local place, places, names, known
--- Parts that the rule does not know, with the ends until which they are copied; and whether one has no end of its own yet.
+-- Parts that the rule does not have, with the ends until which they are copied; and whether one has no end of its own yet.
 local strays, isEndless
 local NO_HIT = packed('<d', 0)
 local function placesOf(value, from)
@@ -26,13 +26,13 @@ local function placesOf(value, from)
   end
   return at == #value + 1 and all
 end
--- Answers whether the record is ours.
-local function openRecord(gate, value)
+-- Returns whether the record is ours.
+local function openRecord(limiter, value)
   place, places = nil, nil
   local from = value and recordAt or 1
   local size = value and #value - from + 1 or 0
   if size == 0 then return true end
-  for _, layout in ipairs(gate.layouts) do
+  for _, layout in ipairs(limiter.layouts) do
     if size == layout.bytes and find(value, layout.text, from, true) == from then
       place = from + #layout.text
       return true
@@ -41,7 +41,7 @@ local function openRecord(gate, value)
   places = placesOf(value, from)
   return places
 end
--- Where so many bytes of a part of the record stand; nothing where there is none.
+-- The position of a part of the record with this size; nothing where there is none.
 local function placeOf(value, part, size)
   if places then
     known[part] = true
@@ -58,7 +58,7 @@ local function figuresOf(value, part, form, size)
   return read(form, value, from)
 end
 local function isWhole(figure)
-  return figure >= 0 and figure <= MOST and figure % 1 == 0
+  return figure >= 0 and figure <= MAX_EXACT and figure % 1 == 0
 end
 -- A count below 0 is 0, and mended.
 local function lifted(figure)
@@ -66,7 +66,7 @@ local function lifted(figure)
   isMended = true
   return 0
 end
--- Where a limit stands by its figures, if any; nothing where they are not ours.
+-- The state of a limit from its figures, if any; nothing where they are not ours.
 local function standBy(limit, a, b, c)
   if not a then return limit.kind.stand(false, limit) end
   a, b, c = lifted(a), lifted(b), lifted(c)
@@ -75,13 +75,13 @@ local function standBy(limit, a, b, c)
   if used == 0 and previous == 0 then return limit.kind.stand(false, limit) end
   return used, previous, elapsed, isAstray
 end
--- Charges each lease at the moment of its end, and answers the figures after that.
+-- Charges each lease at the moment of its expiry, and returns the figures after that.
 local function lapseInto(limit, a, b, c)
   local kind, now = limit.kind, limit.now
   for d = 1, dues do
     limit.now = floor(dueAt[d] * 1000 / limit.micros)
     local used, previous, elapsed = standBy(limit, a, b, c)
-    if not used then a = MOST + 1 break end
+    if not used then a = MAX_EXACT + 1 break end
     a, b, c = kind.figures(limit, min(used + dueHits[d] * limit.unit, kind.most), previous, elapsed)
     c = c or 0
   end
@@ -92,7 +92,7 @@ local function standWindow(limit, at, used, last)
   if not used or used == 0 or last < limit.ends then used, last = 0, limit.ends end
   if last > limit.latestEnd then last, isMended = limit.ends, true end
   for d = 1, dues do
-    if dueAt[d] >= limit.starts then used = min(used + dueHits[d], MOST) end
+    if dueAt[d] >= limit.starts then used = min(used + dueHits[d], MAX_EXACT) end
   end
   U[at], P[at], E[at] = used, 0, last
 end
@@ -103,7 +103,7 @@ local function standOwn(limit, at, a, b, c)
   isMended = isMended or isAstray
   U[at], P[at], E[at] = used, previous, elapsed
 end
--- The hits of a log, the last part of which is filled with zeros; or, where there is none, those of the window that it was before.
+-- The hits of a log, without the zeros that fill its last part; or, where there is none, those of the window that it was before.
 local function logOf(limit, value)
   local live, p = nil, 1
   while true do
@@ -161,14 +161,14 @@ local function standLimit(limit, at, value)
   if a and not (isWhole(a) and isWhole(b)) then return NO_INTEGER end
   standWindow(limit, at, a, b)
 end
--- Until when a part is needed that no rule of ours knows: no longer than its key was kept for it.
-local function endOfKey(gate, name)
-  if gate.isReserving then return ends end
+-- Until when a part is needed that no rule of ours has: no longer than its key was kept for it.
+local function endOfKey(limiter, name)
+  if limiter.isReserving then return ends end
   local ms = pcall('PTTL', name)
-  -- A user that may not ask keeps it for as long as a usual window may last.
+  -- A user without the permission to read it keeps it for as long as a usual window may last.
   return nowMs + (type(ms) == 'number' and max(0, ms) or ${String(31 * 86_400_000)})
 end
-local function findStrays(gate, name, value)
+local function findStrays(limiter, name, value)
   local all, byId, ends_, last = {}, {}, {}, nil
   for _, part in ipairs(names) do
     if sub(part, 1, 1) == '~' then ends_[sub(part, 2, -3)] = read('<d', value, places[part]) end
@@ -179,10 +179,10 @@ local function findStrays(gate, name, value)
       -- The parts of a log are one.
       local id = string.match(part, '^(l%d+)%+%d+ ') or sub(part, 1, -3)
       if not ends_[id] and not last then
-        last, isEndless = endOfKey(gate, name), true
+        last, isEndless = endOfKey(limiter, name), true
       end
       local untilMs = ends_[id] or last
-      if untilMs + SPARE_MS > nowMs and untilMs <= MOST then
+      if untilMs + SPARE_MS > nowMs and untilMs <= MAX_EXACT then
         local stray = byId[id]
         if not stray then
           stray = { id = id, untilMs = untilMs, isEndless = not ends_[id], layout = '', bytes = '' }
@@ -199,10 +199,10 @@ local function findStrays(gate, name, value)
   end
   strays = #all > 0 and all or nil
 end
-local function standLimits(gate, name, value)
-  local limits, blocks = gate.limits, gate.blocks
+local function standLimits(limiter, name, value)
+  local limits, blocks = limiter.limits, limiter.blocks
   strays, isEndless = nil, false
-  if not openRecord(gate, value) then return NO_INTEGER end
+  if not openRecord(limiter, value) then return NO_INTEGER end
   for j = 1, #limits do
     local wrong = not limits[j].isSlots and standLimit(limits[j], j, value)
     if wrong then return wrong end
@@ -211,18 +211,18 @@ local function standLimits(gate, name, value)
     local wrong = standBlock(blocks[b], b, value)
     if wrong then return wrong end
   end
-  if places then findStrays(gate, name, value) end
+  if places then findStrays(limiter, name, value) end
 end
--- Where the counter at a place stands; answers the text of an error, if any.
+-- Reads the counter at an index; returns the text of an error, if any.
 local function standBudget(order, i)
   if noClock then return noClock end
-  local name, gate = nameOf[i], order.gate
+  local name, limiter = nameOf[i], order.limiter
   held, open, runs, ends, was, isMet, lapsed = 0, 0, 0, 0, -1, false, 0
   gone, dues, recordAt, isMended, isOpenMended = nil, 0, 1, false, false
-  if not gate.isReserving then
+  if not limiter.isReserving then
     stored = pcall('GET', name)
     if stored and stored.err then return stored.err end
-    return standLimits(gate, name, stored)
+    return standLimits(limiter, name, stored)
   end
   local id = idOf[i]
   local found = id and pcall('HMGET', name, 's', id) or pcall('HMGET', name, 's')
@@ -230,6 +230,6 @@ local function standBudget(order, i)
   stored = found[1]
   local wrong = stored and standOpen(order, name, id, found[2])
   if wrong then return wrong end
-  return standLimits(gate, name, stored)
+  return standLimits(limiter, name, stored)
 end
 `;

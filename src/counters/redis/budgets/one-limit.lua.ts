@@ -2,7 +2,7 @@ import { MAX_OPEN } from '../../../core/budgets/budget';
 import type { ScriptedKind } from '../../../core/kinds/kind';
 import { KINDS } from '../../../core/kinds/kinds';
 
-/** What differs from kind to kind: Lua on `order` (the limit), the figures that are kept, and `used`, `previous`, `elapsed`. */
+/** What differs between kinds: Lua on `order` (the limit), the stored figures, and `used`, `previous`, `elapsed`. */
 interface Pieces {
   readonly kept: readonly string[];
   readonly advance: string;
@@ -10,7 +10,7 @@ interface Pieces {
   readonly answered: readonly string[];
   readonly figures: readonly string[];
   readonly most: string;
-  /** Sets `needed`, where `more` hits are held until `since`, which is now where none are. */
+  /** Sets `needed`, where `more` hits are reserved until `since`, which is now where none are. */
   readonly needed: string;
 }
 
@@ -22,32 +22,32 @@ const WINDOW: Pieces = {
   absent: 'elapsed = order.ends',
   answered: ['used', 'elapsed'],
   figures: ['used', 'elapsed'],
-  most: 'MOST',
+  most: 'MAX_EXACT',
   needed: `needed = max(needed, nowMs + elapsed * 1000 - processMs + SPARE_MS)
   if more > 0 then needed = max(needed, since + order.longest * 1000 + SPARE_MS) end`,
 };
 
-function piecesOf({ lua: { own, absent, has, unit } }: ScriptedKind): Pieces {
-  if (own === undefined) return WINDOW;
+function piecesOf({ lua: { record, absent, has, unit } }: ScriptedKind): Pieces {
+  if (record === undefined) return WINDOW;
   return {
-    kept: own.kept,
-    advance: own.advance.replaceAll('NOT_OURS()', 'return false'),
+    kept: record.kept,
+    advance: record.advance.replaceAll('NOT_OURS()', 'return false'),
     absent,
     answered: ['used', ...(has.previous ? ['previous'] : []), ...(has.elapsed ? ['elapsed'] : [])],
-    figures: own.figures,
-    most: own.most,
+    figures: record.figures,
+    most: record.most,
     needed: `if more > 0 then
     used, elapsed = used + more * (${unit}), 0
-    if used > ${own.most} then used = ${own.most} end
+    if used > ${record.most} then used = ${record.most} end
   end
-  needed = since + ceil((${own.life}) * order.micros / 1000)`,
+  needed = since + ceil((${record.life}) * order.micros / 1000)`,
   };
 }
 
 /**
- * Reservations of a rule with one limit and no block, nearly all there are, without the loops and tables of the general way.
- * Answers whether all is done, and the text of an error; where it is not, nothing has happened, and the general way does it:
- * leases that are over, a second run of numbers, an id that is met again, another layout, a counter that goes.
+ * Reservations of a rule with one limit and no block, the common case, without the loops and tables of the general way. Returns
+ * whether all is done, and the text of an error; where it is not done, nothing has been changed, and the general way handles it:
+ * expired leases, a second run of numbers, a repeated id, another layout, a counter that expires.
  */
 function oneLimit(kind: ScriptedKind): string {
   // Lua reads a local in a third of the time of a field.
@@ -57,21 +57,21 @@ function oneLimit(kind: ScriptedKind): string {
     return `order_${field}`;
   });
   const all = [...fields];
-  return `function(gate)
-  local order, text = gate.limits[1], gate.layouts[1].text
+  return `function(limiter)
+  local order, text = limiter.limits[1], limiter.layouts[1].text
   local ${all.map((field) => `order_${field}`).join(', ')} = ${all.map((field) => `order.${field}`).join(', ')}
-  local lease, isForced, record = gate.lease, gate.isForced, 'c' .. #text .. ('d'):rep(order.bytes / 8)
-  local long, longBytes = '<Bddddddd' .. record, 57 + gate.layouts[1].bytes
-  local short, shortBytes = '<Bddd' .. record, 25 + gate.layouts[1].bytes
+  local lease, isForced, record = limiter.lease, limiter.isForced, 'c' .. #text .. ('d'):rep(order.bytes / 8)
+  local long, longBytes = '<Bddddddd' .. record, 57 + limiter.layouts[1].bytes
+  local short, shortBytes = '<Bddd' .. record, 25 + limiter.layouts[1].bytes
   return ${body}
 end`;
 }
 
 function bodyOf(kind: ScriptedKind): string {
   const { kept, advance, absent, answered, figures, most, needed } = piecesOf(kind);
-  const { own } = kind.lua;
+  const { record } = kind.lua;
   const names = kept.join(', ');
-  const isOurs = kept.map((name) => `${name} >= 0 and ${name} <= MOST and ${name} % 1 == 0`);
+  const isOurs = kept.map((name) => `${name} >= 0 and ${name} <= MAX_EXACT and ${name} % 1 == 0`);
   return `function(mode, name, id, hits)
   local found = pcall('HMGET', name, 's', id)
   if found.err then return true, found.err end
@@ -96,7 +96,7 @@ function bodyOf(kind: ScriptedKind): string {
     if not (${isOurs.join(' and ')}) then return false end
     ${advance}
     if isAstray then return false end
-    ${own === undefined ? '' : `if used == 0 and previous == 0 then elapsed = 0 ${absent} end`}
+    ${record === undefined ? '' : `if used == 0 and previous == 0 then elapsed = 0 ${absent} end`}
   else ${absent} end
   local was, number, met = -1
   if own and open > 0 then
@@ -114,7 +114,7 @@ function bodyOf(kind: ScriptedKind): string {
       if runs == 0 then head, nextOne, first, last = 1, 1, due, due
       elseif last > due then return false end
       nextOne, last, more, left = nextOne + 1, due, held + hits, open + 1
-      if more > MOST then more = MOST end
+      if more > MAX_EXACT then more = MAX_EXACT end
     end
   elseif was >= 0 then
     left = open - 1
@@ -161,13 +161,13 @@ function bodyOf(kind: ScriptedKind): string {
   else done = pcall('HSET', name, 's', value) end
   if type(done) == 'table' then return true, done.err end
   local wrong = isLater and not stored and expireAt(name, ends)
-  -- It would stay for ever.
+  -- It would never expire.
   if wrong then pcall('DEL', name) end
   return true, wrong
 end`;
 }
 
-/** Gates whose reservations may go that way get their function, by the letter of the kind, and the forms of what is stored. */
+/** Limiters whose reservations may take that way get their function, by the letter of the kind, and the forms of stored figures. */
 export const ONE_LIMIT_LUA = `
 local ONE_LIMIT = {${KINDS.filter(({ lua }: ScriptedKind) => lua.isLog !== true)
   .map(
@@ -176,10 +176,10 @@ ${kind.letter} = ${oneLimit(kind)}`,
   )
   .join(',')}
 }
-local function addOneLimit(gate)
-  local limit = gate.limits[1]
-  if not gate.isReserving or #gate.limits > 1 or #gate.blocks > 0 or limit.isSlots or noClock then return end
+local function addOneLimit(limiter)
+  local limit = limiter.limits[1]
+  if not limiter.isReserving or #limiter.limits > 1 or #limiter.blocks > 0 or limit.isSlots or noClock then return end
   local make = ONE_LIMIT[limit.letter]
-  if make then gate.one = make(gate) end
+  if make then limiter.one = make(limiter) end
 end
 `;

@@ -1,40 +1,40 @@
 import { MAX_LAPSES } from '../../../core/budgets/budget';
 
-/** Numbers that a call passes at most, of which nothing is open. */
+/** Numbers without a reservation that one call skips at most. */
 const MAX_PASSED = 10_000;
 
-/** Numbers that are asked for at once. */
+/** Numbers read at once. */
 const MAX_ASKED = 1_000;
 
 /** More runs than a rule has leases in turn, or a clock that goes back. */
 const MAX_RUNS = 8;
 
 /**
- * A counter with reservations, in Lua (budgets.md section 8), is a hash. Its field `s` has the runs of numbers that open
- * reservations have, when the key ends, the hits that are held, how many are open, the figures of each run, and the record of
- * limits and blocks. The numbers of a run are given in the order in which its leases end, and a field of each number says the
- * end, the hits and the field of the id; so those that are over are found without an index. Figures are doubles, which Lua packs
- * and reads ten times as fast as text, but fields of numbers are big-endian: those from 1 on begin with no `=`, as fields of ids do.
+ * A counter with reservations, in Lua (budgets.md section 8), is a hash. Its field `s` has the runs of numbers of open
+ * reservations, the expiry of the key, the reserved hits, the number of open reservations, the figures of each run, and the record
+ * of limits and blocks. The numbers of a run are given in the order in which its leases expire, and a field per number has the
+ * expiry, the hits and the field of the id; so expired ones are found without an index. Figures are doubles, which Lua packs and
+ * reads ten times as fast as text, but fields of numbers are big-endian: those from 1 on begin with no `=`, as fields of ids do.
  */
 export const OPEN_LUA = `
 local byte = string.byte
--- The field s, and where the record begins in it; or all of a value that is a record alone.
+-- The field s, and the position of the record in it; or all of a value that is a record alone.
 local stored, recordAt
 local _
 local held, open, runs, ends, was, isMet, lapsed
--- Whether something was found that only a clock can have written that was wrong, or a figure below 0: in the record, and in what is open.
+-- Whether anything was found that only a wrong clock can have written, or a figure below 0: in the record, and in the reservations.
 local isMended, isOpenMended
--- Of each run: the first number that may be open, the next to be given, the end of the first (or earlier) and of the last lease.
+-- Per run: the first number that may be open, the next to be given, the expiry of the first (or earlier) and of the last lease.
 local heads, nexts, firsts, lasts = {}, {}, {}, {}
--- Whether its numbers may say later ends than its last one, so that it takes no more; its last end is then stored below 0.
+-- Whether its numbers may expire later than its last one, so that it takes no more; its last expiry is then stored below 0.
 local closed = {}
 local number
--- Leases that are over: their fields, and by the moment of their end, where these are charged, the hits.
+-- Expired leases: their fields, and the hits to charge by the moment of expiry.
 local gone, dues
 local dueAt, dueHits = {}, {}
-local function noteLapse(gate, hits, moment)
+local function noteLapse(limiter, hits, moment)
   lapsed, open = lapsed + hits, open - 1
-  if gate.isReleased then return end
+  if limiter.isReleased then return end
   local at = dues
   while at > 0 and dueAt[at] > moment do at = at - 1 end
   if at > 0 and dueAt[at] == moment then
@@ -45,10 +45,10 @@ local function noteLapse(gate, hits, moment)
   dueAt[at + 1], dueHits[at + 1] = moment, hits
   dues = dues + 1
 end
--- What a call may still do for leases that are over; and how many of each counter it has found, which it finds again.
+-- Limits of this call for expired leases; and the number found for each counter, which a second read must repeat.
 local lapsesLeft, passesLeft, granted = ${String(MAX_LAPSES)}, ${String(MAX_PASSED)}, {}
--- Passes the next numbers of a run, those whose leases are over and those that are no longer open; answers whether it may go on, or an error.
-local function passSome(gate, name, r)
+-- Skips the next numbers of a run, those with expired leases and those no longer open; returns whether it may go on, or an error.
+local function passSome(limiter, name, r)
   local from, fields = heads[r], {}
   for i = 1, min(${String(MAX_ASKED)}, nexts[r] - from) do fields[i] = packed('>d', from + i - 1) end
   local values = pcall('HMGET', name, unpack(fields))
@@ -66,30 +66,30 @@ local function passSome(gate, name, r)
       local id, size = sub(value, 17), #gone
       gone[size + 1], gone[size + 2], gone[id] = id, fields[i], true
       lapsesLeft = lapsesLeft - 1
-      noteLapse(gate, max(0, hits), due)
+      noteLapse(limiter, max(0, hits), due)
     end
     heads[r] = number + 1
   end
   return true
 end
-local function passRun(gate, name, r)
+local function passRun(limiter, name, r)
   local isGoing, wrong = true, nil
   while isGoing and heads[r] < nexts[r] and passesLeft > 0 do
     local from = heads[r]
-    isGoing, wrong = passSome(gate, name, r)
+    isGoing, wrong = passSome(limiter, name, r)
     if wrong then return wrong end
     passesLeft = passesLeft - (heads[r] - from)
   end
 end
-local function findLapses(gate, name)
+local function findLapses(limiter, name)
   local kept, left, passes = 0, lapsesLeft, passesLeft
-  -- A call that meets a counter again finds as many.
+  -- A call that reads a counter again finds as many.
   if granted[name] then lapsesLeft, passesLeft = granted[name], ${String(MAX_PASSED)} end
   local most = lapsesLeft
   gone = {}
   for r = 1, runs do
     if firsts[r] <= nowMs then
-      local wrong = passRun(gate, name, r)
+      local wrong = passRun(limiter, name, r)
       if wrong then return wrong end
     end
     if heads[r] < nexts[r] then
@@ -103,7 +103,7 @@ local function findLapses(gate, name)
   runs, open, held = kept, max(0, open), max(0, held - lapsed)
   if runs > 0 then return end
   -- No lease is left that could end it: it ends now.
-  if open > 0 then noteLapse(gate, held, nowMs) end
+  if open > 0 then noteLapse(limiter, held, nowMs) end
   held, open = 0, 0
 end
 local function standOpen(order, name, id, own)
@@ -112,33 +112,34 @@ local function standOpen(order, name, id, own)
   recordAt = 26 + 32 * runs
   if #stored < recordAt - 1 then return NO_INTEGER end
   local isOver
-  local latest = nowMs + order.gate.lease + SPARE_MS
+  local latest = nowMs + order.limiter.lease + SPARE_MS
   _, ends, held, open = read('<Bddd', stored)
-  -- What a build before this one let fall below 0, or wrote where others had: nothing is held then.
+  -- A value that an earlier build let fall below 0, or wrote where others had: then nothing is reserved.
   if not (held >= 0) then held, isOpenMended = 0, true end
   if not (open >= 0) then open, isOpenMended = 0, true end
   for r = 1, runs do
     heads[r], nexts[r], firsts[r], lasts[r] = read('<dddd', stored, 32 * r - 6)
     closed[r], lasts[r] = lasts[r] < 0, math.abs(lasts[r])
-    -- No lease ends later than a lease from now, but by a clock that was wrong or a lease that was longer: all of the run end by then.
+    -- A lease that expires later than a whole lease from now was set by a wrong clock or a longer lease: all of the run expire by
+    -- then.
     if lasts[r] > latest then lasts[r], closed[r], isOpenMended = latest, true, true end
     firsts[r] = min(firsts[r], lasts[r])
     isOver = isOver or firsts[r] <= nowMs
   end
   if isOver then
-    local wrong = findLapses(order.gate, name)
+    local wrong = findLapses(order.limiter, name)
     if wrong then return wrong end
   end
   if not own or open == 0 or gone and gone[id] then return end
   if #own ~= 17 then return NO_INTEGER end
   local hits, at, met = read('<dc8B', own)
-  -- A call that came back has its caller.
+  -- A repeated call shows that its caller is there.
   if met == 1 and order.mode == 'c' then return end
   was, number, isMet = max(0, hits), at, met == 1
 end
--- The number and the end of the lease of one more.
-local function enqueue(gate)
-  local due, chosen, top, soonest = nowMs + gate.lease, nil, 1, 1
+-- The number and the expiry for one more lease.
+local function enqueue(limiter)
+  local due, chosen, top, soonest = nowMs + limiter.lease, nil, 1, 1
   for r = 1, runs do
     local last = lasts[r]
     if last <= due and not closed[r] and (not chosen or last > lasts[chosen]) then chosen = r end

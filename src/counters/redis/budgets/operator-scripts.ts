@@ -1,7 +1,7 @@
 import { SPARE_SECONDS } from '../../../core/kinds/ticks';
 import { NO_INTEGER } from '../store-errors';
 
-/** The record of a counter is packed (see `recordOf` of `SAVE_LUA`); operators see it as text, as core/budgets/record.ts has it. */
+/** The record of a counter is packed (see `recordOf` of `SAVE_LUA`); operators see it as text, as in core/budgets/record.ts. */
 const RECORD = `local NOT_OURS = redis.error_reply('${NO_INTEGER}')
 local function textOf(value, from)
   if from > #value then return '' end
@@ -57,7 +57,7 @@ local function putPart(value, from, head, part)
 end
 `;
 
-/** Where a log stands, for operators: its ticks with a space between (nil: there is none), milliseconds to live, and the clock. */
+/** Reads a log for operators: its ticks separated by spaces (nil: there is none), milliseconds to live, and the clock. */
 export const READ_LOG = `local value, times = redis.call('GET', KEYS[1]), {}
 if value and #value % 8 ~= 0 then return redis.error_reply('${NO_INTEGER}') end
 for at = 1, value and #value or 0, 8 do
@@ -65,13 +65,13 @@ for at = 1, value and #value or 0, 8 do
 end
 return { value and table.concat(times, ' '), redis.call('PTTL', KEYS[1]), redis.call('TIME') }`;
 
-/** Lets a log have these ticks, for so many milliseconds. */
+/** Sets a log to these ticks, with this time to live in milliseconds. */
 export const SET_LOG = `local times = {}
 for time in string.gmatch(ARGV[1], '%d+') do times[#times + 1] = struct.pack('<d', tonumber(time)) end
 if #times == 0 then return redis.call('DEL', KEYS[1]) end
 return redis.call('PSETEX', KEYS[1], ARGV[2], table.concat(times))`;
 
-/** Where a counter without reservations stands, for operators: the record (nil: there is none), milliseconds to live, and the clock. */
+/** Reads a counter without reservations for operators: the record (nil: there is none), milliseconds to live, and the clock. */
 export const READ_RECORD = `${RECORD}
 local value = redis.call('GET', KEYS[1])
 local text = value and textOf(value, 1)
@@ -79,8 +79,8 @@ if value and not text then return NOT_OURS end
 return { text, redis.call('PTTL', KEYS[1]), redis.call('TIME') }`;
 
 /**
- * Puts one part into the record of a counter without reservations, in place of that with its name: the name with a space, the
- * part, milliseconds to live. One that lives longer keeps its time.
+ * Replaces one part of the record of a counter without reservations: the name with a space, the part, milliseconds to live. A
+ * longer time to live stays.
  */
 export const PUT_RECORD_PART = `${RECORD}
 local record = putPart(redis.call('GET', KEYS[1]) or '', 1, ARGV[1], ARGV[2])
@@ -94,15 +94,15 @@ local size = stored and 25 + 32 * string.byte(stored)
 if stored and #stored < size then return redis.error_reply('${NO_INTEGER}') end
 `;
 
-/** Numbers that one call passes, open or settled: less than a millisecond's work, so that decisions do not wait for operators. */
+/** Numbers visited per call, open or settled: less than a millisecond's work, so that decisions do not wait for operators. */
 const MAX_PASSED = 2_000;
 
 /**
- * Where a counter with reservations stands, for operators: how many to list of each run, the lease of the rule in milliseconds, and
- * where to go on: a run (0: at the beginning), a number in it, and how many leases may still be shown as over. Answers the record
- * (nil: there is none), milliseconds to live, seconds and microseconds of the clock, hits that are held and how many are open, as the
- * last call left them, and where to go on (0: that is all); then of each open one its id, hits and milliseconds until its lease is
- * over, each run by itself. Those whose leases are over have no id, and are those that the next call would end (see `OPEN_LUA`).
+ * Reads a counter with reservations for operators: how many to list per run, the rule's lease in milliseconds, and where to
+ * continue: a run (0: at the beginning), a number in it, and how many leases may still be shown as expired. Answers the record
+ * (nil: there is none), milliseconds to live, seconds and microseconds of the clock, reserved hits and open reservations as the
+ * last call left them, and where to continue (0: the end); then for each open one its id, hits and milliseconds until its lease
+ * expires, run by run. Those with expired leases have no id; the next call would expire the same ones (see `OPEN_LUA`).
  */
 export const READ_OPEN = `${RECORD}${READ}
 local text = stored and textOf(stored, size + 1)
@@ -143,16 +143,15 @@ for r = math.max(1, tonumber(ARGV[3])), string.byte(stored) do
 end
 return answer`;
 
-/** Ends what is counted and blocked; what is open stays. */
+/** Removes usage and blocks; open reservations stay. */
 export const RESET_RECORD = `${READ}
 if not stored then return 0 end
 if size == 25 then return redis.call('DEL', KEYS[1]) end
 return redis.call('HSET', KEYS[1], 's', string.sub(stored, 1, size))`;
 
 /**
- * Puts one part into the record, in place of that with its name (see \`recordOf\`), or all of it: the name with a space, or
- * nothing; the part; the end of the key, milliseconds since 1970, and how long that is from now. One that lives longer keeps its
- * time.
+ * Replaces one part of the record (see \`recordOf\`), or all of it: the name with a space, or nothing; the part; the expiry of the
+ * key, milliseconds since 1970, and the time until then. A longer time to live stays.
  */
 export const PUT_PART = `${RECORD}${READ}
 local isNew = not stored

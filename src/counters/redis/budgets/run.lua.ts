@@ -1,8 +1,8 @@
-/** What becomes of an ask, and of the run of a request whose asks are decided together (budgets.md section 7), in Lua. */
+/** Applies charges, and the run of a request whose charges are decided together (budgets.md section 7), in Lua. */
 export const RUN_LUA = `
-local function putBudget(gate, after, size)
-  for j = 1, #gate.limits do
-    local limit = gate.limits[j]
+local function putBudget(limiter, after, size)
+  for j = 1, #limiter.limits do
+    local limit = limiter.limits[j]
     if limit.isWindow then
       after[size + 1], after[size + 2] = U[j], E[j]
       size = size + 2
@@ -12,16 +12,16 @@ local function putBudget(gate, after, size)
       size = limit.kind.put(after, size, U[j], P[j], E[j])
     end
   end
-  if gate.isReserving then
+  if limiter.isReserving then
     size = size + 1
-    -- What asks of the run want is held before any of it is open.
+    -- Hits wanted by charges of the run count as reserved before any of it is open.
     after[size] = (open > 0 or held > 0 or lapsed > 0) and 1 or 0
     if after[size] == 1 then
       after[size + 1], after[size + 2], after[size + 3], after[size + 4] = held, open, was, lapsed
       size = size + 4
     end
   end
-  for b = 1, #gate.blocks do
+  for b = 1, #limiter.blocks do
     size = size + 1
     after[size] = KQ[b]
     if KQ[b] > 0 then
@@ -35,83 +35,83 @@ local function applyBudget(order, i)
   local from = size
   local wrong = standBudget(order, i)
   if not wrong then
-    size = putBudget(order.gate, after, size)
+    size = putBudget(order.limiter, after, size)
     wrong = saveBudget(order, i)
   end
   if wrong then fail(from, wrong) end
 end
 local function apply(i)
   local order = orderOf[i]
-  if order.gate then return applyBudget(order, i) end
-  if not order.kind.looks then return fail(size, add(nameOf[i], order.text, ttlOf[i])) end
+  if order.limiter then return applyBudget(order, i) end
+  if not order.kind.readsFirst then return fail(size, add(nameOf[i], order.text, ttlOf[i])) end
   local used, previous, elapsed, isAstray = stand(nameOf[i], order)
   if not used then return fail(size, previous) end
   local wrong = charge(nameOf[i], order, ttlOf[i], used, previous, elapsed, isAstray)
   if wrong then return fail(size, wrong) end
   size = order.kind.put(after, size, used, previous, elapsed)
 end
--- Whether hits that were given back are over all the same; no block refuses them.
-local function isInDebt(gate)
-  for j = 1, #gate.limits do
-    local limit = gate.limits[j]
+-- Whether a refund is over all the same; no block refuses it.
+local function isInDebt(limiter)
+  for j = 1, #limiter.limits do
+    local limit = limiter.limits[j]
     if not limit.isSlots and not limit.isResting and freeOf(limit, j) < 0 then return true end
   end
   return false
 end
--- Hits and slots that asks of the run want of each counter.
+-- Hits and slots that charges of the run want from each counter.
 local hitsAhead, openAhead
--- Whether a counter refuses its ask; late: only beside what asks before it want, which are held back then.
+-- Whether a counter refuses its charge; late: only because of earlier charges, which are then held back.
 local function judgeAhead(order, i, hits)
   local name, isOver, isLate = nameOf[i], judge(order, hits), false
   local more, taken = hitsAhead[name] or 0, openAhead[name] or 0
   if not isOver and order.holds and more + taken > 0 then
-    held, open = min(held + more, MOST), open + taken
+    held, open = min(held + more, MAX_EXACT), open + taken
     isLate = judge(order, hits)
   end
   if order.mode == 'r' and was < 0 then openAhead[name] = taken + 1 end
   if order.mode == 'r' and was < 0 or order.mode == 'a' then hitsAhead[name] = more + hits end
   return isOver or isLate, isLate
 end
--- What is seen of a counter: its figures, undefined where it cannot be read, and whether it refuses its ask, and only beside others.
-local function look(i)
-  local order, seen = orderOf[i], {}
+-- Reads a counter: its figures, undefined where it cannot be read, and whether it refuses its charge, and only because of others.
+local function readCounter(i)
+  local order, readings = orderOf[i], {}
   local hits = hitsOf[i]
-  if order.gate then
+  if order.limiter then
     if standBudget(order, i) then return end
     if hits >= 0 or order.mode ~= 'a' then
       local isOver, isLate = judgeAhead(order, i, max(hits, 0))
-      putBudget(order.gate, seen, 0)
-      return seen, isOver, isLate
+      putBudget(order.limiter, readings, 0)
+      return readings, isOver, isLate
     end
-    putBudget(order.gate, seen, 0)
-    takeAll(order.gate, hits)
-    return seen, isInDebt(order.gate)
+    putBudget(order.limiter, readings, 0)
+    takeAll(order.limiter, hits)
+    return readings, isInDebt(order.limiter)
   end
   local used, previous, elapsed = stand(nameOf[i], order)
   if not used then return end
-  order.kind.put(seen, 0, used, previous, elapsed)
+  order.kind.put(readings, 0, used, previous, elapsed)
   if hits > 0 then
-    return seen, hits > order.size or order.cost > order.kind.free(order, used, previous, elapsed)
+    return readings, hits > order.size or order.cost > order.kind.free(order, used, previous, elapsed)
   end
-  return seen, order.kind.free(order, max(0, used + order.step), previous, elapsed) < 0
+  return readings, order.kind.free(order, max(0, used + order.step), previous, elapsed) < 0
 end
--- What ends a reservation is done whatever the others say.
+-- Settle and cancel apply even if the request is refused.
 local function isEnding(mode)
   return mode == 's' or mode == 'h' or mode == 'c'
 end
--- What is late is answered as it was seen, and nothing is done for it.
+-- A late charge is answered by its reading, and nothing is changed.
 local function applyRun(first, last)
-  local seen, over, late, isAnyOver = {}, {}, {}, false
+  local readings, over, late, isAnyOver = {}, {}, {}, false
   hitsAhead, openAhead = {}, {}
   for i = first, last do
-    seen[i], over[i], late[i] = look(i)
+    readings[i], over[i], late[i] = readCounter(i)
     isAnyOver = isAnyOver or over[i] and orderOf[i].holds
   end
   for i = first, last do
-    local isHeld = seen[i] and not over[i] and not isEnding(orderOf[i].mode)
+    local isHeld = readings[i] and not over[i] and not isEnding(orderOf[i].mode)
     if isAnyOver and (isHeld or late[i]) then
       if isHeld then heldBack[#heldBack + 1] = i end
-      for _, figure in ipairs(seen[i]) do
+      for _, figure in ipairs(readings[i]) do
         size = size + 1
         after[size] = figure
       end

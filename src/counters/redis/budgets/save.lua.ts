@@ -1,20 +1,20 @@
 /**
- * Writes a counter, in Lua. A command that is refused leaves a counter that refuses too much, never one that admits too much: a
- * key is given its time before what needs it, and what is open goes before the sum says so.
+ * Writes a counter, in Lua. A refused command leaves a counter that refuses too much, never one that admits too much: a key's time
+ * to live is set before what needs it, and reservations are removed before the sum says so.
  */
 export const SAVE_LUA = `
-local function isBlockKept(gate)
-  for b = 1, #gate.blocks do
+local function isBlockKept(limiter)
+  for b = 1, #limiter.blocks do
     if KQ[b] > 0 then return true end
   end
   return false
 end
-local function isUsed(gate)
-  for j = 1, #gate.limits do
-    local limit = gate.limits[j]
+local function isUsed(limiter)
+  for j = 1, #limiter.limits do
+    local limit = limiter.limits[j]
     if not limit.isSlots and (U[j] > 0 or not limit.isLog and P[j] > 0) then return true end
   end
-  return strays ~= nil or isBlockKept(gate)
+  return strays ~= nil or isBlockKept(limiter)
 end
 -- Until when a limit is needed, and a block.
 local function endOfLimit(limit, j)
@@ -27,8 +27,8 @@ end
 local function endOfBlock(b)
   return KQ[b] > 0 and max(KE[b], KT[b] > 0 and KQ[b] + KT[b] or 0) or 0
 end
--- What is kept of limits and blocks: the name of each part with the number of its figures, the end of the line, and the figures as
--- doubles, which are read and written three times as fast as text.
+-- The stored form of limits and blocks: the name of each part with the number of its figures, the end of the line, and the figures
+-- as doubles, which are read and written three times as fast as text.
 -- A record with the ends of parts that have none: without them each write would keep the key for longer.
 local function withEnds(record)
   if not isEndless or not strays then return record end
@@ -43,11 +43,11 @@ end
 local function filled(live, bytes)
   return live .. NO_HIT:rep((bytes - #live) / 8)
 end
--- The parts of a log that has more hits than its limit, which was lowered, and those that no rule of ours knows, with their ends.
-local function othersOf(gate)
+-- The parts of a log with more hits than its limit, which was lowered, and those that no rule of ours has, with their ends.
+local function othersOf(limiter)
   local layout, figures = '', ''
-  for j = 1, #gate.limits do
-    local limit = gate.limits[j]
+  for j = 1, #limiter.limits do
+    local limit = limiter.limits[j]
     if limit.isLog then
       for p = #limit.names + 1, ceil(#P[j] / 64) do
         layout = layout .. nameOfLog(limit, p) .. ';'
@@ -60,64 +60,64 @@ local function othersOf(gate)
     layout = layout .. stray.layout .. '~' .. stray.id .. ' 1;'
     figures = figures .. stray.bytes .. packed('<d', stray.untilMs)
   end
-  -- Others count there: they hear how long what is ours is needed.
-  for j = 1, #gate.limits do
-    local limit = gate.limits[j]
+  -- Other builds count there: they learn how long our parts are needed.
+  for j = 1, #limiter.limits do
+    local limit = limiter.limits[j]
     if not limit.isSlots then
       layout = layout .. '~' .. limit.id .. ' 1;'
       figures = figures .. packed('<d', (U[j] > 0 or not limit.isLog and P[j] > 0) and endOfLimit(limit, j) or 0)
     end
   end
-  for b = 1, #gate.blocks do
-    layout = layout .. '~' .. sub(gate.blocks[b].part, 1, -3) .. ' 1;'
+  for b = 1, #limiter.blocks do
+    layout = layout .. '~' .. sub(limiter.blocks[b].part, 1, -3) .. ' 1;'
     figures = figures .. packed('<d', endOfBlock(b))
   end
   return layout, figures
 end
-local function recordOf(gate)
-  local layout, figures = gate.layouts[1].head, ''
-  for j = 1, #gate.limits do
-    local limit = gate.limits[j]
+local function recordOf(limiter)
+  local layout, figures = limiter.layouts[1].head, ''
+  for j = 1, #limiter.limits do
+    local limit = limiter.limits[j]
     if limit.isWindow then figures = figures .. packed('<dd', U[j], E[j])
     elseif limit.isLog then figures = figures .. sub(filled(P[j], limit.bytes), 1, limit.bytes)
     elseif not limit.isSlots then
       figures = figures .. packed(limit.form, limit.kind.figures(limit, U[j], P[j], E[j]))
     end
   end
-  if isBlockKept(gate) then
-    layout = gate.layouts[2].head
-    for b = 1, #gate.blocks do figures = figures .. packed(BLOCK, KS[b], KE[b], KU[b], KT[b], KQ[b]) end
+  if isBlockKept(limiter) then
+    layout = limiter.layouts[2].head
+    for b = 1, #limiter.blocks do figures = figures .. packed(BLOCK, KS[b], KE[b], KU[b], KT[b], KQ[b]) end
   end
-  if not (strays or gate.hasLog) then return layout .. '\\n' .. figures end
-  local moreLayout, more = othersOf(gate)
+  if not (strays or limiter.hasLog) then return layout .. '\\n' .. figures end
+  local moreLayout, more = othersOf(limiter)
   return layout .. moreLayout .. '\\n' .. figures .. more
 end
--- The same of a limit for what is held, which is charged when the last lease ends.
+-- The same for a limit with reserved hits, which are charged when the last lease expires.
 local function endOfHeld(limit, j, now)
   if limit.isWindow then return now + limit.longest * 1000 + SPARE_MS end
   if limit.isLog then return now + ceil(limit.period * limit.micros / 1000) end
   local used = min(U[j] + held * limit.unit, limit.most)
   return now + ceil(limit.kind.life(limit, used, P[j], 0) * limit.micros / 1000)
 end
-local function neededUntil(gate)
+local function neededUntil(limiter)
   local now, needed = nowMs, nowMs
   if open > 0 then
     for r = 1, runs do now = max(now, lasts[r]) end
   end
-  for j = 1, #gate.limits do
-    local limit = gate.limits[j]
+  for j = 1, #limiter.limits do
+    local limit = limiter.limits[j]
     if not limit.isSlots then
       needed = max(needed, endOfLimit(limit, j))
       if open > 0 and held > 0 then needed = max(needed, endOfHeld(limit, j, now)) end
     end
   end
-  for b = 1, #gate.blocks do needed = max(needed, endOfBlock(b)) end
+  for b = 1, #limiter.blocks do needed = max(needed, endOfBlock(b)) end
   for _, stray in ipairs(strays or {}) do needed = max(needed, stray.untilMs + SPARE_MS) end
   return max(needed, now) + 1000
 end
--- Whether the key has to be kept for longer: by some more than it needs, so that few asks move its end.
-local function isKeptLonger(gate)
-  local needed = neededUntil(gate)
+-- Whether the time to live must grow: by some more than needed, so that few charges move it.
+local function isKeptLonger(limiter)
+  local needed = neededUntil(limiter)
   if needed <= ends then return false end
   ends = floor(min(needed + min((needed - nowMs) / 4, 600000) + 5000, nowMs + LONGEST))
   return true
@@ -126,10 +126,10 @@ local function delete(name)
   local done = stored and pcall('DEL', name)
   return type(done) == 'table' and done.err
 end
-local function saveLimits(gate, name)
-  if not isUsed(gate) then return delete(name) end
-  local ms = min(neededUntil(gate) - nowMs, LONGEST)
-  return pcall('PSETEX', name, format(WHOLE, ms), recordOf(gate)).err
+local function saveLimits(limiter, name)
+  if not isUsed(limiter) then return delete(name) end
+  local ms = min(neededUntil(limiter) - nowMs, LONGEST)
+  return pcall('PSETEX', name, format(WHOLE, ms), recordOf(limiter)).err
 end
 local function endOpen(name, id, isEnded)
   local done
@@ -145,48 +145,48 @@ local function endOpen(name, id, isEnded)
   return type(done) == 'table' and done.err
 end
 local fields = { 'HSET', '', 's' }
-local function saveOpen(gate, i, isChanged, opens, isEnded)
+local function saveOpen(limiter, i, isChanged, opens, isEnded)
   local name, id, size = nameOf[i], idOf[i], 4
   if opens then
     local hits = hitsOf[i]
-    local at, due = enqueue(gate)
-    held, open = min(held + hits, MOST), open + 1
+    local at, due = enqueue(limiter)
+    held, open = min(held + hits, MAX_EXACT), open + 1
     fields[7] = packed('>d', at)
     fields[5], fields[6] = id, packed('<dc8B', hits, fields[7], 0)
     fields[8] = packed('<ddc0', due, hits, id)
     size = 8
-  elseif open == 0 and (isChanged or not stored or #stored < recordAt) and not isUsed(gate) then
+  elseif open == 0 and (isChanged or not stored or #stored < recordAt) and not isUsed(limiter) then
     return delete(name)
   elseif was >= 0 and not isEnded then
     fields[5], fields[6], size = id, packed('<dc8B', was, number, 1), 6
   end
-  local isLater = isKeptLonger(gate)
+  local isLater = isKeptLonger(limiter)
   local wrong = isLater and stored and expireAt(name, ends) or endOpen(name, id, isEnded)
   if wrong then return wrong end
   local record = ''
   if not isChanged then record = stored and withEnds(sub(stored, recordAt)) or ''
-  elseif isUsed(gate) then record = recordOf(gate) end
+  elseif isUsed(limiter) then record = recordOf(limiter) end
   fields[2], fields[4] = name, openText() .. record
   local done = pcall(unpack(fields, 1, size))
   if type(done) == 'table' then return done.err end
   wrong = isLater and not stored and expireAt(name, ends)
-  -- It would stay for ever.
+  -- It would never expire.
   if wrong then pcall('DEL', name) end
   return wrong
 end
--- Takes the ask of a place and writes what comes of it; answers the text of an error, if any.
+-- Commits the charge at an index and writes the result; returns the text of an error, if any.
 local function saveBudget(order, i)
-  local gate, mode = order.gate, order.mode
+  local limiter, mode = order.limiter, order.mode
   local isChanged, opens, isEnded = commitBudget(order, i)
   if mode == 'l' then return end
   if isMended or isOpenMended then mended = mended + 1 end
   isChanged = isChanged or isMended
   isChanged = isChanged or dues > 0
   if gone then granted[nameOf[i]] = 0 end
-  if not gate.isReserving then return isChanged and saveLimits(gate, nameOf[i]) end
+  if not limiter.isReserving then return isChanged and saveLimits(limiter, nameOf[i]) end
   local isMetNow = mode == 'r' and was >= 0 and not isMet
   if isChanged or opens or isEnded or gone or isMetNow or isOpenMended then
-    return saveOpen(gate, i, isChanged, opens, isEnded)
+    return saveOpen(limiter, i, isChanged, opens, isEnded)
   end
 end
 `;

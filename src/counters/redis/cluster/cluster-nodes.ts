@@ -13,7 +13,7 @@ import { SLOTS, type SlotRange } from './slots';
 export interface ClusterNode {
   readonly host: string;
   readonly node: RedisNode;
-  /** As those of the node, through its guard. */
+  /** The node's `add` through its guard. */
   readonly add: RedisNode['add'];
   readonly read: RedisNode['read'];
 }
@@ -57,15 +57,12 @@ export function createClusterNodes(
   };
 
   return {
-    /** Slots have owners that are known. */
+    /** The owners of slots are known. */
     get isKnown() {
       return placement !== '';
     },
     slotOwner: (slot: number) => slotOwners[slot],
-    /**
-     * The node that a redirect names; it stays for a while, also when it owns nothing. Undefined: there cannot be one, or
-     * too many were named.
-     */
+    /** The node that a redirect names; it stays for a while, even if it owns nothing. Undefined: invalid, or too many were named. */
     redirectTarget(address: HostAndPort) {
       if (!isPort(address.port)) return undefined;
       const name = toAddressText({ kind: 'tcp', ...address });
@@ -75,7 +72,7 @@ export function createClusterNodes(
       if (!owners.has(target.node)) targets.keep(target.node);
       return target;
     },
-    /** Takes over how slots are placed; returns the owners when that has changed. */
+    /** Applies a slot map; returns the owners when they have changed. */
     place(ranges: readonly SlotRange[]) {
       slotOwners.fill(undefined);
       owners = new Set();
@@ -89,7 +86,7 @@ export function createClusterNodes(
       placement = JSON.stringify(ranges);
       return placement === before ? undefined : [...owners].map(({ store }) => store);
     },
-    /** Leaves nodes that own nothing and were not named for a while. */
+    /** Leaves nodes that own nothing and were not named recently. */
     dropOthers() {
       if (placement !== '') dropOthers();
     },

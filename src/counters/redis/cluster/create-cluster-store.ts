@@ -18,13 +18,13 @@ import {
 import { type PoolDeps } from '../pool';
 import { toNeverSentError, toUnavailableError } from '../store-errors';
 import { createClusterNodes, type ClusterNode } from './cluster-nodes';
-import { askFollowing } from './ask-following';
+import { sendFollowing } from './send-following';
 import { addFollowing, readFollowing } from './follow-redirects';
 import { createRedirectTargets } from './redirect-targets';
 import { slotOf } from './slots';
 import { createTopologyRefresh } from './topology-refresh';
 
-/** A share that starts later than this after its batch gets what is left of the time-out. */
+/** A share that starts later than this after its batch gets only the rest of the time-out. */
 const LATE_MS = 5;
 
 const NO_OWNER = 'no node owns its slot';
@@ -62,7 +62,7 @@ export function createClusterStore(
     { store, seeds: address.nodes, answerMs: timeoutMs, typeSetting },
   );
 
-  /** A redirect that cannot be followed shows as well that slots have moved. */
+  /** A redirect that cannot be followed also shows that slots have moved. */
   const nodeAt = (to: HostAndPort): ClusterNode | undefined => {
     const node = clusterNodes.redirectTarget(to);
     if (node === undefined) topology.wake();
@@ -140,33 +140,33 @@ export function createClusterStore(
       try {
         return await owner.node.readFields(key, fields);
       } catch (error) {
-        // The slot may have moved: the next read asks its owner then.
+        // The slot may have moved: the next read then goes to its owner.
         topology.wake();
         throw error;
       }
     },
-    async look(keys) {
-      const looks = new Map<string, CounterReading>();
+    async peek(keys) {
+      const readings = new Map<string, CounterReading>();
       const noOwner = toUnavailableError(store, clusterNodes.isKnown ? NO_OWNER : reason());
       const nameOf = (key: string) => {
         const owner = clusterNodes.slotOwner(slotOf(key))?.node.store ?? store;
         return `Redis at ${owner} (slot ${String(slotOf(key))})`;
       };
-      for (const key of keys) looks.set(key, unread(nameOf(key), noOwner));
+      for (const key of keys) readings.set(key, unread(nameOf(key), noOwner));
       await Promise.all(
         readByNode(keys, true).map(async ([names, answer]) => {
           const read = await settled(() => answer);
-          for (const key of names) looks.set(key, toReading(key, nameOf(key), read));
+          for (const key of names) readings.set(key, toReading(key, nameOf(key), read));
         }),
       );
-      return looks;
+      return readings;
     },
-    async ask(key, commands) {
+    async send(key, commands) {
       const owner = clusterNodes.slotOwner(slotOf(key));
       if (isClosed || owner === undefined) throw toUnavailableError(store, reason());
       const deadlineMs = monotonicMs() + timeoutMs;
       const start = { first: owner, asking: false };
-      return askFollowing(nodeAt, start, commands, deadlineMs);
+      return sendFollowing(nodeAt, start, commands, deadlineMs);
     },
     lacksScripts: () => nodes.nodes.some((node) => node.lacksScripts),
     anyServer: () => nodes.nodes.find(({ anyConnection }) => anyConnection !== undefined)?.address,

@@ -2,22 +2,22 @@ import { StoreError } from '../../../core/errors';
 import { type ReplyDraft } from '../../../core/batches/reply-draft';
 import { type HostAndPort } from '../options';
 import { HalfDone, toHalfDoneError } from '../store-errors';
-import { askFollowing } from './ask-following';
+import { sendFollowing } from './send-following';
 import { type ClusterNode } from './cluster-nodes';
 import { toRedirect } from './redirect';
 
 export interface HalfDoneDeps {
-  /** Undefined: there is none that may be followed. */
+  /** Undefined: there is no such node, or it may not be followed. */
   readonly nodeAt: (address: HostAndPort) => ClusterNode | undefined;
-  /** An answer shows that the placement of slots has changed. */
+  /** An answer shows that the slot map has changed. */
   readonly onStale: () => void;
-  /** Whether the hits of an increment count for good is not known. */
+  /** Whether the hits of an increment stay counted is unknown. */
   readonly onUnknown: () => void;
 }
 
 /**
- * Does what is left of increments whose slot moved between INCRBY and the command that belongs to it. The increment is
- * counted and is not sent again.
+ * Completes increments whose slot moved between INCRBY and the command that must follow it. The increment is counted and is not
+ * sent again.
  */
 export async function finishHalfDone(
   { nodeAt, onStale, onUnknown }: HalfDoneDeps,
@@ -32,7 +32,7 @@ export async function finishHalfDone(
       if (redirect === undefined || redirect.kind === 'without-scripts') throw error.redirect;
       const first = nodeAt(redirect.to);
       if (first === undefined) throw error.redirect;
-      await askFollowing(nodeAt, { first, asking: redirect.kind === 'ask' }, [left], deadlineMs);
+      await sendFollowing(nodeAt, { first, asking: redirect.kind === 'ask' }, [left], deadlineMs);
       draft.failures?.delete(index);
       draft.after[index] = count;
     } catch (failure) {

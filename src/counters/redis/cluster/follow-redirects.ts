@@ -15,8 +15,8 @@ export interface RedirectDeps extends HalfDoneDeps {
 }
 
 /**
- * Applies a batch on a node, and follows its redirects. Only increments that a node has refused are sent
- * on. Never rejects with a StoreError: failures are in the reply.
+ * Applies a batch on a node, and follows its redirects. Only increments that a node has refused are sent on. Never rejects with a
+ * StoreError: failures are in the reply.
  */
 export async function addFollowing(
   deps: RedirectDeps,

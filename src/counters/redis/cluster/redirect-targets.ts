@@ -9,10 +9,10 @@ export interface RedirectTargetsDeps extends Pick<RedisCountersDeps, 'monotonicM
 
 /** A node without slots is kept for this long after a redirect has named it. */
 const KEPT_MS = 10_000;
-/** A node that is in order names few others before the slots are read anew. */
+/** A healthy node names few others before the slots are read anew. */
 const MAX_TARGETS = 32;
 
-/** Nodes that redirects have named and that own no slot as far as is known: few, and each for a while. */
+/** Nodes that redirects have named and that own no known slot: few, and each for a while. */
 export function createRedirectTargets({ monotonicMs, onEvent, store }: RedirectTargetsDeps) {
   const namedMs = new Map<RedisNode, number>();
   let isAstray = false;
@@ -38,7 +38,7 @@ export function createRedirectTargets({ monotonicMs, onEvent, store }: RedirectT
       report(`more than ${String(MAX_TARGETS)} addresses that own no slot`);
       return true;
     },
-    /** Takes out those that own slots, and those that were not named for a while. */
+    /** Removes those that own slots, and those that were not named recently. */
     drop(owners: ReadonlySet<RedisNode>) {
       const oldestMs = monotonicMs() - KEPT_MS;
       for (const [node, sinceMs] of namedMs)
@@ -47,7 +47,7 @@ export function createRedirectTargets({ monotonicMs, onEvent, store }: RedirectT
       isAstray = false;
       onEvent?.({ kind: 'redirects-followed', store });
     },
-    /** An event of a node: what cannot be reached because redirects name it is one outage of the store. */
+    /** An event of a node: all unreachable nodes that redirects name are one outage of the store. */
     onEvent: (event: RedisEvent) => {
       if (event.kind === 'unreachable' && isTarget(event.store))
         report(`${event.store}: ${event.reason}`);

@@ -2,14 +2,14 @@ import { type StoreError } from '../../../core/errors';
 import { type HostAndPort } from '../options';
 import { AnswerError } from '../store-errors';
 
-/** Redirects that one thing may follow; more means that the nodes disagree. */
+/** Redirects followed per operation; more means that the nodes disagree. */
 export const MAX_STEPS = 5;
 
 /** How to apply an increment that a node has refused. */
 export type Redirect =
   /** Its slot has another owner. */
   | { readonly kind: 'moved'; readonly to: HostAndPort }
-  /** Its slot is being moved to another node, which takes it after ASKING. */
+  /** Its slot is being moved to another node, which accepts it after ASKING. */
   | { readonly kind: 'ask'; readonly to: HostAndPort }
   /** On the same node by a plain command: an error inside a script does not say where the key is. */
   | { readonly kind: 'without-scripts' };
@@ -27,7 +27,7 @@ export function toRedirect(error: StoreError, askedHost: string): Redirect | und
   return { kind: kind === 'ASK' ? 'ask' : 'moved', to };
 }
 
-/** Whether an answer makes the placement of slots doubtful without naming another node. */
+/** Whether an answer makes the slot map doubtful without naming another node. */
 export function isClusterDoubtful(error: StoreError): boolean {
   return error instanceof AnswerError && error.answer.startsWith('CLUSTERDOWN');
 }

@@ -1,14 +1,19 @@
-import { failedReply, holdBackAt, say, type ReplyDraft } from '../../../core/batches/reply-draft';
+import {
+  failedReply,
+  holdBackAt,
+  setReading,
+  type ReplyDraft,
+} from '../../../core/batches/reply-draft';
 import { pick, scatter, type SubBatch } from '../../../core/batches/sub-batch';
 import { settled, StoreError } from '../../../core/errors';
-import type { Seen } from '../../../core/kinds/kind';
+import type { Reading } from '../../../core/kinds/kind';
 import { type CounterBatch, type CounterReply, type Increment } from '../../../core/ports';
-import { isEnding, isRefused, planHoldBack, readSeen, wasRefused } from '../../hold-back';
+import { isEnding, isRefused, planHoldBack, findReading, wasRefused } from '../../hold-back';
 import { readCounters, settleSplit, type SplitOptions } from '../../split';
 import { type NodeCall } from '../node';
 import { type ClusterNode } from './cluster-nodes';
 
-/** Where the refused increments with these indexes are to be applied. */
+/** Where to apply the refused increments with these indices. */
 export interface RedirectedBatch {
   readonly node: ClusterNode;
   readonly asking: boolean;
@@ -22,8 +27,8 @@ export interface SendDeps {
 }
 
 /**
- * Applies refused increments where their redirects say, with what is left of their runs, and takes over the answers. Where
- * a member of a run has answered already and is over its limit, those that are not over are held back.
+ * Applies refused increments where their redirects lead, with the rest of their runs, and takes over the answers. Where a member of
+ * a run has already been answered as over its limit, those that are not over are held back.
  */
 export async function sendRedirected(
   { onNotAtomic, deadlineMs }: SendDeps,
@@ -69,9 +74,9 @@ function planRuns(
   indexes: readonly number[],
   draft: ReplyDraft,
 ) {
-  /** Members of runs of which one that has answered is over its limit. */
+  /** Members of runs with an answered member that is over its limit. */
   const behindOver: number[] = [];
-  /** A run has several members, of which some or all are sent on by plain commands. */
+  /** A run has several members, some or all of which are sent on by plain commands. */
   let isAnyDivided = false;
   let at = 0;
   let start = 0;
@@ -88,7 +93,7 @@ function planRuns(
   return { behindOver, isAnyDivided };
 }
 
-/** Whether one from `start` to `end` has answered and is over its limit, or was held back since another one is. */
+/** Whether one from `start` to `end` was answered as over its limit, or held back because another one is. */
 function isAnyOver(
   increments: readonly Increment[],
   draft: ReplyDraft,
@@ -110,7 +115,7 @@ interface Holding {
   readonly draft: ReplyDraft;
 }
 
-/** Decides, from counters that are read before, which of these increments are held back; returns them. */
+/** Decides, from counters that are read first, which of these increments are held back; returns them. */
 async function holdBackRuns(
   batch: CounterBatch,
   refused: SubBatch,
@@ -123,30 +128,30 @@ async function holdBackRuns(
   if (!runs.isAnyDivided) return held;
   options.onNotAtomic();
   const read = await readCounters(refused, refused.places.map(targetOf), options);
-  const hold = (index: number, seen: Seen | undefined): void => {
-    // What cannot be read is added, and fails there.
-    if (seen === undefined) return;
+  const hold = (index: number, reading: Reading | undefined): void => {
+    // A counter that cannot be read is added, and fails there.
+    if (reading === undefined) return;
     draft.failures?.delete(index);
-    holdBackAt(draft, index, seen);
+    holdBackAt(draft, index, reading);
     held.add(index);
   };
   for (const index of runs.behindOver) {
     const increment = batch.increments[index] as Increment;
-    const seen = readSeen(read, increment);
-    if (!isRefused(increment, seen) && !isEnding(increment)) hold(index, seen);
+    const reading = findReading(read, increment);
+    if (!isRefused(increment, reading) && !isEnding(increment)) hold(index, reading);
   }
   const left = new Set(refused.places);
   for (const index of runs.behindOver) left.delete(index);
   const others = pick(batch, (_, index) => left.has(index));
-  const onLate = (at: number, seen: Seen): void => {
+  const onLate = (at: number, reading: Reading): void => {
     const index = others.places[at] as number;
     draft.failures?.delete(index);
-    say(draft, index, seen);
+    setReading(draft, index, reading);
     held.add(index);
   };
-  for (const [at, seen] of planHoldBack(others, read, undefined, onLate)) {
+  for (const [at, reading] of planHoldBack(others, read, undefined, onLate)) {
     const index = others.places[at] as number;
-    if (readSeen(read, batch.increments[index] as Increment) !== undefined) hold(index, seen);
+    if (findReading(read, batch.increments[index] as Increment) !== undefined) hold(index, reading);
   }
   return held;
 }

@@ -8,14 +8,14 @@ export interface SlotRange {
   readonly owner: HostAndPort;
 }
 
-/** How one node says that slots are placed. */
+/** The slot map of one node. */
 export interface SlotMap {
   readonly ranges: readonly SlotRange[];
-  /** The node sees a majority: one that is cut off goes on saying what was true before. */
+  /** The node sees a majority: an isolated one keeps reporting an old map. */
   readonly isTrusted: boolean;
 }
 
-/** Asks a node; rejects when it does not know, does not answer in time or says nothing of use. */
+/** Reads a node's slot map; rejects when it does not know it, does not answer in time or answers nonsense. */
 export async function readSlotMap(
   { client }: RedisConnection,
   askedHost: string,
@@ -42,8 +42,8 @@ export async function readSlotMap(
 }
 
 /**
- * The answer to CLUSTER SLOTS; a node that does not know its own host means the one that was asked. Throws where a port is
- * none: what is known of all slots is better than that.
+ * The answer to CLUSTER SLOTS; a node that does not know its own host means the host that was called. Throws on an invalid port:
+ * the known map is better than a broken one.
  */
 export function parseSlots(answer: unknown, askedHost: string): readonly SlotRange[] {
   if (!Array.isArray(answer)) return [];
@@ -62,14 +62,14 @@ export function parseSlots(answer: unknown, askedHost: string): readonly SlotRan
 /** Slots of every cluster. */
 export const SLOTS = 16_384;
 
-/** CRC-16/XMODEM, polynomial 0x1021: what the cluster specification asks for. */
+/** CRC-16/XMODEM, polynomial 0x1021: as the cluster specification requires. */
 const TABLE = Uint16Array.from({ length: 256 }, (_, byte) => {
   let crc = byte << 8;
   for (let bit = 0; bit < 8; bit += 1) crc = (crc & 0x8000) === 0 ? crc << 1 : (crc << 1) ^ 0x1021;
   return crc & 0xffff;
 });
 
-/** The slot of a key; of a key with a part in braces (`a{b}c`) only that part counts. */
+/** The slot of a key; with a hash tag in braces (`a{b}c`) only that part counts. */
 export function slotOf(key: string): number {
   const tag = hashTag(key);
   let crc = 0;

@@ -22,16 +22,16 @@ export interface TopologyRefreshOptions {
   readonly typeSetting?: TypeSetting | undefined;
 }
 
-/** Interval for checking whether the placement must be read again, for example because a slot owner has no connection. */
+/** Interval for checking whether the slot map must be read again, for example because a slot owner has no connection. */
 const CHECK_EVERY_MS = 500;
 /** Interval for reading it without such a reason. */
 const REFRESH_EVERY_MS = 5_000;
-/** Hints do not make it be read more often than this. */
+/** Hints do not cause reads more often than this. */
 const MIN_INTERVAL_MS = 50;
 /** Longest wait for the answer of one node. */
 const ANSWER_MS = 500;
 
-/** Keeps what is known of a cluster's slots up to date. */
+/** Keeps the slot map of a cluster up to date. */
 export function createTopologyRefresh(deps: TopologyRefreshDeps, options: TopologyRefreshOptions) {
   const { monotonicMs, onEvent, nodes, clusterNodes, onPlaced } = deps;
   const { store, seeds, typeSetting } = options;
@@ -45,7 +45,7 @@ export function createTopologyRefresh(deps: TopologyRefreshDeps, options: Topolo
   let rotation = 0;
   let isUnknown = false;
 
-  /** The first trusted answer of the nodes that are connected, each time beginning with another. */
+  /** The first trusted answer of the connected nodes; the first node changes each time. */
   const ask = async (): Promise<SlotMap | undefined> => {
     const connected = nodes.nodes.filter(({ anyConnection }) => anyConnection !== undefined);
     rotation += 1;
@@ -108,7 +108,7 @@ export function createTopologyRefresh(deps: TopologyRefreshDeps, options: Topolo
       exhaustLatest(() => fromTask<never>(refresh)),
       stopped.until(),
     ),
-    /** Something hints that slots have moved. */
+    /** A hint that slots have moved. */
     wake() {
       isWanted = true;
       hints.set(hints.current + 1);
@@ -120,13 +120,13 @@ export function createTopologyRefresh(deps: TopologyRefreshDeps, options: Topolo
   };
 }
 
-/** Says of a single server which setting mends it. */
+/** Names the setting that mends a single server. */
 function toFault(error: unknown, typeSetting: TypeSetting | undefined): unknown {
   const answer = toReason(error);
   return isAlone(answer) ? new WrongKindError('alone', typeSetting, answer) : error;
 }
 
-/** The host of `host:port` as it stands in messages. */
+/** The host of `host:port` in messages. */
 function hostOf(name: string): string {
   return name.slice(0, name.lastIndexOf(':')).replace(/^\[|\]$/g, '');
 }

@@ -18,12 +18,12 @@ export interface SentinelOptions {
   readonly masterName: string;
   readonly auth: CredentialsSource | undefined;
   readonly tls: ClientTlsFiles | undefined;
-  /** An answer takes no longer, connecting included. */
+  /** Limit for an answer, connecting included. */
   readonly answerMs: number;
   readonly typeSetting: TypeSetting | undefined;
 }
 
-/** A connection to one sentinel, opened when it is asked and kept. */
+/** A connection to one sentinel, opened on its first use and kept. */
 export function createSentinel(place: HostAndPort, options: SentinelOptions) {
   const { masterName, tls, answerMs } = options;
   const address: RedisAddress = { kind: 'tcp', ...place };
@@ -45,7 +45,7 @@ export function createSentinel(place: HostAndPort, options: SentinelOptions) {
     return opened;
   };
   const pending = async (asked: Redis): Promise<MasterView> => {
-    // In one write: the address of the one answer belongs to the epoch of the other.
+    // In one write: the address of one answer belongs to the epoch of the other.
     const [where, what] = await Promise.all([
       asked.call('SENTINEL', 'get-master-addr-by-name', masterName),
       asked.call('SENTINEL', 'master', masterName),
@@ -54,10 +54,10 @@ export function createSentinel(place: HostAndPort, options: SentinelOptions) {
   };
 
   return {
-    /** The sentinel's address, as it stands in messages. */
+    /** The sentinel's address, as in messages. */
     name: toAddressText(address),
     /** Rejects when it does not answer in time or does not know the master. */
-    async ask(signal: AbortSignal) {
+    async query(signal: AbortSignal) {
       const timer = setTimeout(drop, answerMs);
       signal.addEventListener('abort', drop);
       try {
@@ -100,7 +100,7 @@ function toView(masterName: string, where: unknown, what: unknown): MasterView {
 /** An older answer no longer counts: its epoch may belong to a past set-up. */
 const COUNTS_FOR_MS = 5_000;
 
-/** Chooses between the latest answers of the sentinels: one that lags behind or is cut off does not win. */
+/** Chooses between the latest answers of the sentinels: one that lags behind or is isolated does not win. */
 export function createMasterElection() {
   const views = new Map<string, { readonly view: MasterView; readonly atMs: number }>();
   return {

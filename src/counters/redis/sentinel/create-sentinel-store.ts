@@ -5,7 +5,7 @@ import { refuseIfNothing } from '../../../core/batches/reply-draft';
 import { type StoreAddress } from '../../../platform/env-table/addresses';
 import { createNodeSet } from '../node-set';
 import { unread } from '../../unread';
-import { lookAt } from '../look';
+import { peekAt } from '../look';
 import { type RedisNode } from '../node';
 import { toAddressText, type RedisCounters, type RedisCountersOptions } from '../options';
 import { createPlacement } from '../placement';
@@ -14,7 +14,7 @@ import { toUnavailableError } from '../store-errors';
 import { createMasterElection, createSentinel, type Sentinel } from './ask-sentinel';
 import { createSwitchListener } from './hear-switches';
 
-/** How often each sentinel is asked; a failover that is not heard is noticed within this time of what they say. */
+/** Interval of polling each sentinel; a failover whose announcement is missed is noticed within this time. */
 const ASK_EVERY_MS = 500;
 
 /** Longest wait for a sentinel's answer, connecting included. */
@@ -88,10 +88,10 @@ export function createSentinelStore(
   };
   const ask = async (sentinel: Sentinel, signal: AbortSignal): Promise<undefined> => {
     try {
-      const said = await sentinel.ask(signal);
+      const view = await sentinel.query(signal);
       if (signal.aborted) return;
       noteAnswer(sentinel);
-      const node = nodes.node(election.vote(sentinel.name, said, monotonicMs()).address);
+      const node = nodes.node(election.vote(sentinel.name, view, monotonicMs()).address);
       if (node === master) return;
       master = node;
       onEvent?.({ kind: 'master-changed', store, master: node.store });
@@ -129,14 +129,14 @@ export function createSentinelStore(
       if (master === undefined) throw toUnavailableError(store, reason);
       return master.readFields(key, fields);
     },
-    look(keys) {
-      if (master !== undefined) return lookAt(master, keys);
+    peek(keys) {
+      if (master !== undefined) return peekAt(master, keys);
       const away = unread(`Redis at ${store}`, toUnavailableError(store, reason));
       return Promise.resolve(new Map(keys.map((key) => [key, away])));
     },
-    async ask(_key, commands) {
+    async send(_key, commands) {
       if (master === undefined) throw toUnavailableError(store, reason);
-      return master.ask(commands);
+      return master.send(commands);
     },
     lacksScripts: () => master?.lacksScripts === true,
     anyServer: () => master?.address,

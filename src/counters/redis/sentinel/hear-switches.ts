@@ -25,7 +25,7 @@ export interface SwitchListenerOptions extends Pick<ServerOptions, 'auth' | 'tls
 /** The second comes first: from then on the sentinel that leads the failover names the new master. */
 const CHANNELS = ['+switch-master', '+failover-state-reconf-slaves'];
 
-/** Listens to what sentinels announce of their masters. */
+/** Listens to the sentinels' announcements of their masters. */
 export function createSwitchListener(
   { onSwitch, onEvent, ...deps }: SwitchListenerDeps,
   { masterName, sentinels, ...options }: SwitchListenerOptions,

@@ -23,7 +23,7 @@ export interface EmbeddedStoreOptions {
   readonly file: string;
 }
 
-/** The store in one file, for one machine: several processes may write, all of them see it. */
+/** The store in one file, for one machine: several processes may write, and all of them see the changes. */
 export function createEmbeddedStore(
   { nowMs, logger }: EmbeddedStoreDeps,
   { file }: EmbeddedStoreOptions,
@@ -44,14 +44,14 @@ export function createEmbeddedStore(
       return Promise.reject(error instanceof Error ? error : new Error(String(error)));
     }
   };
-  /** Looks at the file again before an id is refused: it may have been written a moment ago. */
+  /** Checks the file again before an id is refused: it may have been written a moment ago. */
   const readKnown = async <T>(take: (document: StoreDocument) => T | undefined) => {
     const known = take(watcher.current());
     if (known !== undefined) return known;
-    await watcher.lookAgain();
+    await watcher.checkAgain();
     return take(watcher.current());
   };
-  /** `apply` answers false when there is nothing to change. */
+  /** `apply` returns false when there is nothing to change. */
   const write = async (apply: (draft: ReturnType<typeof draftOf>) => boolean): Promise<boolean> => {
     let isDone = false;
     try {

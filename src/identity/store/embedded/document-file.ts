@@ -52,7 +52,7 @@ export async function changeDocument(
   });
 }
 
-/** A reader sees the old content or the new one, also after a loss of power. */
+/** A reader sees the old content or the new one, even after a loss of power. */
 async function writeAtomically(file: string, text: string): Promise<void> {
   const draft = `${file}.${randomUUID()}`;
   try {
@@ -88,7 +88,7 @@ export async function warnOfWriters(file: string, logger: Logger): Promise<void>
 }
 
 async function warnOf(what: string, path: string, harmless: number, logger: Logger): Promise<void> {
-  // What is not there, or cannot be looked at, is reported when it is read.
+  // A missing or unreadable file is reported when it is read.
   const mode = await stat(path).then(
     (stats) => stats.mode & PERMISSIONS,
     () => 0,

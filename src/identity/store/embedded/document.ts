@@ -10,13 +10,13 @@ import {
   type UserRecord,
 } from '../records';
 
-/** Something that ends by itself at a Unix millisecond. */
+/** A value that expires at a Unix millisecond. */
 export interface Expiring<T> {
   readonly record: T;
   readonly expiresAtMs: number;
 }
 
-/** All that the embedded store holds. Never changed in place: a change makes a new one. */
+/** The content of the embedded store. Immutable: a change makes a new one. */
 export interface StoreDocument {
   readonly users: ReadonlyMap<string, UserRecord>;
   readonly sessions: ReadonlyMap<string, Expiring<SessionRecord>>;
@@ -44,7 +44,7 @@ export function printDocument({ users, sessions, tokens, apiKeys }: StoreDocumen
   return `${JSON.stringify(lists, undefined, 1)}\n`;
 }
 
-/** Reads what `printDocument` wrote; throws an error that says what is wrong. */
+/** Reads the output of `printDocument`; throws an error that describes the mistake. */
 export function parseDocument(text: string): StoreDocument {
   const lists = parseJson(text);
   if (lists['version'] !== VERSION)
@@ -57,7 +57,7 @@ export function parseDocument(text: string): StoreDocument {
   };
 }
 
-/** The message of JSON.parse quotes the text, which is personal. */
+/** The message of JSON.parse quotes the text, which is personal data. */
 function parseJson(text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text);
@@ -93,7 +93,7 @@ type Draft = { -readonly [Name in keyof StoreDocument]: Map<string, EntryOf<Name
 type EntryOf<Name extends keyof StoreDocument> =
   StoreDocument[Name] extends ReadonlyMap<string, infer Entry> ? Entry : never;
 
-/** A copy that may be changed, without what has expired. */
+/** A mutable copy, without expired entries. */
 export function draftOf(document: StoreDocument, nowMs: number): Draft {
   const sessions = live(document.sessions, nowMs);
   const tokens = live(document.tokens, nowMs);
@@ -117,7 +117,7 @@ export function endSessionsOf(draft: Draft, userId: string): void {
   }
 }
 
-/** Adds a token that ends with its session at the latest; false when that is over. */
+/** Adds a token that expires with its session at the latest; false when that has ended. */
 export function addToken(draft: Draft, record: TokenRecord, expiresAtMs: number): boolean {
   const session: Expiring<SessionRecord> | undefined = draft.sessions.get(record.sessionId);
   if (session === undefined) return false;

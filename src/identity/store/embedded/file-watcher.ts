@@ -6,9 +6,9 @@ import { toReason } from '../../../platform/errors';
 import { EMPTY_DOCUMENT, type StoreDocument } from './document';
 import { fileSignature, readDocument } from './document-file';
 
-/** A look at the file's status: cheap, and it sees what watchers miss (network file systems, bind mounts). */
+/** Interval of checking the file's status: cheap, and it detects what watchers miss (network file systems, bind mounts). */
 const LOOK_EVERY_MS = 250;
-/** However many unknown ids are asked for, they cause no more than one look in this time. */
+/** Lookups of unknown ids cause at most one check in this time. */
 const LOOK_AGAIN_EVERY_MS = 5;
 /** Leaves time to answer within a second when the file system hangs. */
 const LOOK_WITHIN_MS = 500;
@@ -28,7 +28,7 @@ export function createFileWatcher(file: string, logger: Logger) {
   const take = async (signature: string | undefined): Promise<void> => {
     const writesBefore = writes;
     const read = await readDocument(file);
-    // It may be older than what this process has written since: the next look takes it.
+    // It may be older than this process' own writes since: the next check reads it.
     if (writes !== writesBefore) return;
     seen = signature;
     if (read === undefined && document !== undefined) {
@@ -40,7 +40,7 @@ export function createFileWatcher(file: string, logger: Logger) {
     else logger.debug('read the store file', { file, users: read.users.size });
   };
 
-  const lookOnce = async (): Promise<void> => {
+  const checkOnce = async (): Promise<void> => {
     lookedMs = performance.now();
     let signature: string | undefined;
     try {
@@ -56,44 +56,44 @@ export function createFileWatcher(file: string, logger: Logger) {
       if (isNews) logger.error(`the store file cannot be used, ${kept}`, { file, reason });
     }
   };
-  /** One after the other: a slow one must not put its older content in the place of a newer one. */
-  const look = (): Promise<void> => (looking = looking.then(lookOnce));
-  const lookSoon = async (): Promise<void> => {
+  /** Serialized: a slow check must not replace newer content by older. */
+  const check = (): Promise<void> => (looking = looking.then(checkOnce));
+  const checkSoon = async (): Promise<void> => {
     await delay(Math.max(0, lookedMs + LOOK_AGAIN_EVERY_MS - performance.now()));
     nextLook = undefined;
-    await Promise.race([look(), delay(LOOK_WITHIN_MS, undefined, { ref: false })]);
+    await Promise.race([check(), delay(LOOK_WITHIN_MS, undefined, { ref: false })]);
   };
 
   return {
-    /** Takes the file again whenever it has changed; completes after `close`. */
+    /** Reads the file again whenever it has changed; completes after `close`. */
     run$: new Observable<never>((subscriber) => {
       complete = () => {
         subscriber.complete();
       };
       if (isClosed) complete();
       let timer: NodeJS.Timeout | undefined;
-      const lookLater = (): void => {
+      const checkLater = (): void => {
         timer = setTimeout(() => {
-          void look().then(() => {
-            if (!subscriber.closed) lookLater();
+          void check().then(() => {
+            if (!subscriber.closed) checkLater();
           });
         }, LOOK_EVERY_MS);
       };
-      lookLater();
+      checkLater();
       return () => {
         clearTimeout(timer);
       };
     }),
     /** Reads it for the first time; logs a file that cannot be read. */
-    open: look,
-    /** Settles when a look that began after the call has ended, or has taken too long. Never rejects. */
-    lookAgain: () => (nextLook ??= lookSoon()),
-    /** Throws `StoreUnavailable` when the file was never good. */
+    open: check,
+    /** Settles when a check that began after the call has ended, or has taken too long. Never rejects. */
+    checkAgain: () => (nextLook ??= checkSoon()),
+    /** Throws `StoreUnavailable` when the file was never valid. */
     current() {
       if (document !== undefined) return document;
       throw new StoreUnavailable(`the store file ${file} cannot be used: ${failure}`);
     },
-    /** What this process has just written. */
+    /** The content that this process has just written. */
     set(written: StoreDocument) {
       writes += 1;
       document = written;

@@ -13,13 +13,13 @@ export interface RedisStoreOptions {
   readonly database?: number;
   /** For the servers and for the sentinels. */
   readonly tls: ClientTlsFiles | undefined;
-  /** Longest time for one command. */
+  /** Time limit of one command. */
   readonly timeoutMs: number;
 }
 
 const FIRST_RETRY_MS = 50;
 const MAX_RETRY_MS = 1_000;
-/** Redirections of one command in a cluster, after which it has to fail within its time. */
+/** Redirections per command in a cluster; more would exceed its time. */
 const MAX_REDIRECTIONS = 4;
 const REFRESH_SLOTS_MS = 5_000;
 
@@ -80,7 +80,7 @@ function toCommon(options: RedisStoreOptions, tls: ConnectionOptions | undefined
     connectTimeout: timeoutMs,
     commandTimeout: timeoutMs,
     retryStrategy: retryAfterMs,
-    // After a failover the old master is a replica: reconnect, so that the sentinels are asked again.
+    // After a failover the old master is a replica: reconnect, so that the sentinels are queried again.
     reconnectOnError: ({ message }: Error) => message.startsWith('READONLY'),
   } satisfies ServerOptions;
 }

@@ -26,16 +26,16 @@ import {
 import { openRedis } from './open-redis';
 
 export interface RedisStoreDeps {
-  /** Milliseconds of a clock that never goes back. */
+  /** A monotonic clock, in milliseconds. */
   readonly monotonicMs: () => number;
   /** Unix milliseconds; times to live do not depend on it. */
   readonly nowMs: () => number;
   readonly logger: Logger;
 }
 
-/** Time after its end at which a session leaves the index of its user: more than clocks differ. */
+/** How long an ended session stays in the index of its user: more than clocks differ. */
 const CLOCKS_DIFFER_MS = 86_400_000;
-/** Longer than any session, so that the index of a user who does not come back goes. */
+/** Longer than any session, so that the index of a user who does not return expires. */
 const INDEX_FOR_MS = 400 * 86_400_000;
 
 /** A revoked API key is refused within this time (issue: 2 s for every revocation). */
@@ -101,7 +101,7 @@ export function createRedisStore(
       if (redis.status === 'end') complete();
     }),
     async open() {
-      // Where sentinels are away, connecting goes on for ever.
+      // While sentinels are unreachable, connecting continues for ever.
       const connected = redis.connect().catch(() => undefined);
       await Promise.race([connected, delay(options.timeoutMs, undefined, { ref: false })]);
     },
@@ -147,7 +147,7 @@ export function createRedisStore(
       }),
     deleteUser: (id) =>
       ask(async () => {
-        // The user first: from then on no token of theirs is good, whatever happens to the rest.
+        // The user first: from then on none of their tokens is valid, whatever happens to the rest.
         const wasThere = (await redis.del(userKey(id))) > 0;
         await endSessionsOf(id);
         await redis.srem(USERS_KEY, id);
@@ -158,7 +158,7 @@ export function createRedisStore(
       ask(async () => {
         const { id, userId } = session;
         if ((await redis.exists(userKey(userId))) === 0) return false;
-        // The index first, so that no session is ever missed by a revocation of all.
+        // The index first, so that revoking all sessions misses none.
         const index = sessionsOfKey(userId);
         await redis.zadd(index, nowMs() + ttlMs, id);
         await redis.zremrangebyscore(index, '-inf', nowMs() - CLOCKS_DIFFER_MS);
@@ -195,7 +195,7 @@ export function createRedisStore(
   };
 }
 
-/** The message of JSON.parse quotes the text, which is personal. */
+/** The message of JSON.parse quotes the text, which is personal data. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -204,7 +204,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Keeps the message of an error of Redis, which names the command, without the arguments, which hold records. */
+/** Keeps the message of an error of Redis, which names the command, without the arguments, which contain records. */
 function toUnavailable(error: unknown): StoreUnavailable {
   return new StoreUnavailable(`the identity store did not answer: ${toReason(error)}`);
 }

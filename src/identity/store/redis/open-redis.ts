@@ -5,7 +5,7 @@ import { toReason } from '../../../platform/errors';
 import type { Logger } from '../../../platform/logger/logger';
 import { toAddressName, toClientOptions, type RedisStoreOptions } from './client-options';
 
-/** One server or a cluster: both have the commands that the store needs, each of one key. */
+/** One server or a cluster: both have the commands that the store needs, each for one key. */
 type StoreClient = Redis | Cluster;
 
 /**
@@ -26,9 +26,9 @@ function createClient(options: RedisStoreOptions): StoreClient {
 }
 
 /**
- * Reads credentials from their files again for each new connection. Ends a connection whose credentials cannot
- * be read or whose database cannot be selected: the client library would go on without. Returns a function that
- * says why credentials could not be read last.
+ * Reads credentials from their files again for each new connection. Ends a connection whose credentials cannot be read or whose
+ * database cannot be selected: the client library would continue without. Returns a function with the last reason why credentials
+ * could not be read.
  */
 function refreshCredentials(
   redis: StoreClient,
@@ -72,8 +72,8 @@ function refreshCredentials(
 }
 
 /**
- * Logs one line when the store goes away and one when it is back, however often connecting fails meanwhile; why
- * credentials cannot be read is logged as soon as it is known.
+ * Logs one line when the store becomes unreachable and one when it is back, however often connecting fails meanwhile; unreadable
+ * credentials are logged at once.
  */
 function logConnection(
   redis: StoreClient,

@@ -14,11 +14,11 @@ export interface AdminOptions {
   readonly endpoints: readonly AdminEndpoint[];
   /** ADMIN_API. */
   readonly access: 'read' | 'write';
-  /** Of a body. */
+  /** Bounds of a body. */
   readonly bounds: TransportBounds;
 }
 
-/** Who calls, as far as it was checked. */
+/** The caller, as far as it was checked. */
 export interface AdminCaller {
   readonly tokenId: string | undefined;
 }
@@ -29,11 +29,11 @@ export type AdminRouter = (
   caller: AdminCaller,
 ) => void;
 
-/** The longest body: to parse it takes a millisecond or two, in one step. */
+/** The longest body: parsing it takes a millisecond or two, in one step. */
 const MAX_BODY_BYTES = 65_536;
 const JSON_TYPE = 'application/json';
 
-/** Gives calls that were admitted to their endpoints, one JSON answer each. */
+/** Routes admitted calls to their endpoints, with one JSON answer each. */
 export function createAdminRouter(
   { endpoints, access, bounds: given }: AdminOptions,
   work: WorkScheduler,

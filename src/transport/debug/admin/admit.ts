@@ -11,7 +11,7 @@ export interface AdmissionOptions {
   readonly hosts: ReadonlySet<string>;
 }
 
-/** Why the headers of a call say that a page of a foreign site made it; undefined when they do not. */
+/** Why the headers show that a page of a foreign site made the call; undefined when they do not. */
 export function refuseForeign(
   headers: IncomingHttpHeaders,
   { isHost, hosts }: AdmissionOptions,
@@ -44,7 +44,7 @@ export const NO_TOKEN: AdminAnswer = refusedWith(
   'expected Authorization: Bearer with the token of ADMIN_TOKEN_FILE, or Basic with it as the password',
 );
 
-/** What a browser asks its user for. */
+/** Makes a browser ask its user for credentials. */
 export const CHALLENGE = 'Basic realm="weir", charset="UTF-8"';
 
 function shown(text = ''): string {

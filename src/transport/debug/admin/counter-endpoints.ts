@@ -16,37 +16,37 @@ export interface ShownCounter extends Partial<BudgetFields> {
   readonly store?: string | undefined;
   readonly limitsFrom?: LimitSource;
   readonly count?: number | undefined;
-  /** Undefined: there is no counter, or its store does not say. */
+  /** Undefined: the counter is missing, or its store does not report it. */
   readonly expiresInSeconds?: number | undefined;
   readonly error?: string | undefined;
 }
 
 export interface ShownReservation {
   readonly id: string;
-  /** That it holds. */
+  /** Reserved hits. */
   readonly hits: number;
-  /** By the lease of the rule as it is now. */
+  /** By the rule's current lease. */
   readonly ageSeconds: number;
-  /** Until its lease is over. */
+  /** Until its lease expires. */
   readonly endsInSeconds: number;
 }
 
-/** A counter and its open reservations, the first to end first; without the list where it could not be read. */
+/** A counter and its open reservations, the first to expire first; without the list where it could not be read. */
 export interface ShownOpen extends ShownCounter {
   readonly reservations?: readonly ShownReservation[];
 }
 
-/** A change of counters, and who asks for it. */
+/** A change of counters, and its caller. */
 export interface CounterChange {
-  /** Hits that the counters are to stand at; undefined: they are deleted. */
+  /** The hits to set the counters to; undefined: they are deleted. */
   readonly used: number | undefined;
-  /** Of a rule with several limits the one that is set; undefined: all of them. */
+  /** For a rule with several limits the one to set; undefined: all of them. */
   readonly limit: string | undefined;
   /** Open reservations end too, uncharged. */
   readonly open: boolean;
-  /** Shows what stands there, and changes nothing. */
+  /** Shows the current values, and changes nothing. */
   readonly dryRun: boolean;
-  /** Also where other instances do not hear of it. */
+  /** Also where other instances would not be notified. */
   readonly force: boolean;
   readonly peer: string;
   readonly tokenId: string | undefined;
@@ -54,16 +54,16 @@ export interface CounterChange {
 
 export interface CounterAdmin {
   read(request: DecisionRequest): Promise<readonly ShownCounter[] | Failure>;
-  /** The counter of the first descriptor with its open reservations, at most so many. */
+  /** The counter of the first descriptor with its open reservations, at most `most`. */
   open(request: DecisionRequest, most: number): Promise<ShownOpen | Failure>;
-  /** What stood there before. */
+  /** Returns the values before the change. */
   change(
     request: DecisionRequest,
     change: CounterChange,
   ): Promise<readonly ShownCounter[] | Failure | 'not_published'>;
 }
 
-/** The parser of `/json`: a request, or what is wrong with the text. */
+/** The parser of `/json`: returns a request, or the mistake in the text. */
 export type ParseJsonRequest = (
   text: string,
 ) => DecisionRequest | { readonly kind: string; readonly message: string; readonly where: string };
@@ -97,7 +97,8 @@ export function counterEndpoints(
       open: options['open'] === true,
       dryRun: options['dryRun'] === true,
       force: options['force'] === true,
-      ...{ peer, tokenId },
+      peer,
+      tokenId,
     };
     const answer = yield* until(admin.change(request, asked));
     if (answer !== 'not_published') return asked.dryRun ? toAnswer(answer) : toChanged(answer);
@@ -120,7 +121,7 @@ function toAnswer(counters: readonly ShownCounter[] | Failure): AdminAnswer {
   return 'kind' in counters ? toRefusal(counters) : { status: 200, body: { counters } };
 }
 
-/** A change that was not made is a failure of the call, whatever else it changed. */
+/** A change that was not made is a failure of the call, even if it changed other counters. */
 function toChanged(counters: readonly ShownCounter[] | Failure): AdminAnswer {
   if ('kind' in counters) return toRefusal(counters);
   const failed = counters.filter(({ error }) => error !== undefined).length;
@@ -131,7 +132,7 @@ function toChanged(counters: readonly ShownCounter[] | Failure): AdminAnswer {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A RateLimitRequest, and beside its fields those of the call; the request by the parser of `/json`. */
+/** Reads a RateLimitRequest, by the parser of `/json`, and the call's own fields beside it. */
 function* readBody(
   { body, text }: Pick<AdminRequest, 'body' | 'text'>,
   names: readonly string[],
@@ -160,7 +161,7 @@ function* readBody(
   return { request, options: Object.fromEntries(options) };
 }
 
-/** Undefined: the change makes sense. */
+/** Undefined: the change is valid. */
 function faultOf(
   request: DecisionRequest,
   body: unknown,
@@ -187,7 +188,7 @@ function faultOfSet({ used, limit }: Fields): string | undefined {
     : `limit is ${JSON.stringify(limit)}, expected the name of a limit`;
 }
 
-/** The key of an entry that leaves its value out: an empty one that is written is a value. */
+/** The key of an entry without a value: an explicit empty one is a value. */
 function entryWithoutValue(body: unknown): string | undefined {
   const descriptors = listOf(body, 'descriptors');
   const entries = descriptors.flatMap((descriptor) => listOf(descriptor, 'entries'));

@@ -1,9 +1,9 @@
-/** A string, or a sign that opens or closes an object or a list, or one that parts names from values. */
+/** A string, or a token that opens or closes an object or a list, or a comma. */
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],]/g;
 
 /**
- * The first name that an object of this JSON text gives twice, by either of its spellings (`hitsAddend`, `hits_addend`).
- * `JSON.parse` keeps the last one alone and says nothing.
+ * The first name that occurs twice in an object of this JSON text, in either of its spellings (`hitsAddend`, `hits_addend`).
+ * `JSON.parse` silently keeps only the last one.
  */
 export function findRepeatedField(text: string): string | undefined {
   const open: Open = [];
@@ -21,7 +21,7 @@ export function findRepeatedField(text: string): string | undefined {
   return undefined;
 }
 
-/** Of each object that is open its names so far; undefined for a list. */
+/** For each open object its names so far; undefined for a list. */
 type Open = (Set<string> | undefined)[];
 
 function follow(open: Open, token: string): void {

@@ -2,9 +2,9 @@ import type { Profiler } from 'node:inspector';
 import { forEach, type Steps } from '../../../core/steps';
 import type { CallFrame, SampledProfile, StackSample } from './frames';
 
-/** V8's word for time in which there was nothing to do; Go's CPU profiles have no such row either. */
+/** V8's name for idle time; Go's CPU profiles have no such row either. */
 const IDLE = '(idle)';
-/** The interval at which V8 is asked to look, also the profile's period. */
+/** V8's sampling interval, also the profile's period. */
 export const CPU_INTERVAL_MICROSECONDS = 1_000;
 
 /** Reads a CPU profile of the inspector. Times come from the distances between the samples. */
@@ -17,7 +17,7 @@ export function* readCpuProfile(
   yield* forEach(samples.entries(), ([index, nodeId]) => {
     const sum = measured.get(nodeId) ?? { count: 0, microseconds: 0 };
     sum.count += 1;
-    // V8 may report a sample before the one that precedes it.
+    // V8 may report a sample before its predecessor.
     sum.microseconds += Math.max(0, timeDeltas[index] ?? 0);
     measured.set(nodeId, sum);
   });
@@ -50,7 +50,7 @@ function* toSamples(
     const stack: CallFrame[] = [];
     for (let id: number | undefined = nodeId; id !== undefined; id = parents.get(id)) {
       const node = byId.get(id);
-      // The root stands for the thread; it has no parent and stands for no function.
+      // The root represents the thread; it has no parent and is not a function.
       if (node !== undefined && parents.has(id)) stack.push(node.callFrame);
     }
     return stack;

@@ -22,7 +22,7 @@ export interface ValueKind {
 export interface SampledProfile {
   readonly kinds: readonly ValueKind[];
   readonly samples: readonly StackSample[];
-  /** One sample per so many units of this kind. */
+  /** One sample per this many units of this kind. */
   readonly period: number;
   readonly periodKind: ValueKind;
   readonly durationMs: number;

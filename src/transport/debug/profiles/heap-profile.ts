@@ -2,10 +2,10 @@ import type { HeapProfiler } from 'node:inspector';
 import type { Steps } from '../../../core/steps';
 import type { CallFrame, SampledProfile, StackSample } from './frames';
 
-/** One allocation in about so many bytes is looked at: finer than V8's 512 KiB, for short looks. */
+/** About one sample per this many allocated bytes: finer than V8's 512 KiB, for short profiles. */
 export const HEAP_INTERVAL_BYTES = 64 * 1024;
 
-/** Reads a sampling heap profile of the inspector: what was allocated while it ran and is still alive. */
+/** Reads a sampling heap profile of the inspector: objects that were allocated while it ran and are still alive. */
 export function* readHeapProfile(
   { head }: HeapProfiler.SamplingHeapProfile,
   durationMs: number,

@@ -5,7 +5,7 @@ import { until, type Steps } from '../../../core/steps';
 import { CPU_INTERVAL_MICROSECONDS } from './cpu-profile';
 import { HEAP_INTERVAL_BYTES } from './heap-profile';
 
-/** Runs V8's CPU profiler on this process. An abort ends it at once and throws. What V8 answers is made and read in one step. */
+/** Runs V8's CPU profiler on this process. An abort ends it at once and throws. V8 makes its answer, and we read it, in one step. */
 export function takeCpuProfile(seconds: number, signal: AbortSignal): Steps<Profiler.Profile> {
   return inspect(function* (session) {
     const interval = CPU_INTERVAL_MICROSECONDS;

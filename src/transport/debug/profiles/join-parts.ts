@@ -1,6 +1,6 @@
 import type { Steps } from '../../../core/steps';
 
-/** Bytes that follow each other as one, a part in a step: there may be tens of megabytes. */
+/** Joins consecutive parts, one per step: there may be tens of megabytes. */
 export function* joinParts(parts: readonly Uint8Array[]): Steps<Uint8Array> {
   const joined = Buffer.allocUnsafe(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;

@@ -6,10 +6,10 @@ import { joinParts } from './join-parts';
 type HeapNode = HeapProfiler.SamplingHeapProfileNode;
 type RawProfile = Profiler.Profile | HeapProfiler.SamplingHeapProfile;
 
-/** Characters that are made bytes at once. */
+/** Characters encoded at once. */
 const PIECE_LENGTH = 65_536;
 
-/** A profile of the inspector as its JSON. */
+/** A profile of the inspector as JSON. */
 export function* printV8(profile: RawProfile): Steps<Uint8Array> {
   const pieces: Buffer[] = [];
   let text = '';
@@ -34,7 +34,7 @@ function* printHeap({ head, ...rest }: HeapProfiler.SamplingHeapProfile): Genera
   yield '}';
 }
 
-/** As deep as the stacks of the service are. */
+/** Recurses as deep as the stacks of the service are. */
 function* printTree(root: HeapNode): Generator<string, void> {
   const open: (HeapNode | string)[] = [root];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {

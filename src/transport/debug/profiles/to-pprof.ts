@@ -12,12 +12,12 @@ import type { Steps } from '../../../core/steps';
 import type { CallFrame, SampledProfile, ValueKind } from './frames';
 import { joinParts } from './join-parts';
 
-/** Samples, places or functions that are encoded in one step. */
+/** Samples, locations or functions encoded per step. */
 const ITEMS_OF_PART = 16;
 
 /**
- * Encodes a profile for `go tool pprof` and speedscope (pprof's profile message, not compressed). Messages of protobuf that
- * follow each other are one message with the fields of all: a part is encoded in a step.
+ * Encodes a profile for `go tool pprof` and speedscope (pprof's profile message, not compressed). Concatenated protobuf messages
+ * merge into one: a part is encoded per step.
  */
 export function* toPprof(profile: SampledProfile): Steps<Uint8Array> {
   const strings = new StringTable();
@@ -56,12 +56,12 @@ function* partsOf<T>(items: readonly T[]): Generator<T[], void> {
     yield items.slice(at, at + ITEMS_OF_PART);
 }
 
-/** A message of these fields alone: all texts come once, at the end. */
+/** A message with only these fields: all strings come once, at the end. */
 function encode(fields: ConstructorParameters<typeof Profile>[0]): Uint8Array {
   return new Profile({ ...fields, stringTable: new StringTable(emptyTableToken) }).encode();
 }
 
-/** Each function and each place in it once, numbered from 1. */
+/** Each function and each location in it once, numbered from 1. */
 function createPlaces(strings: StringTable) {
   const locations: Location[] = [];
   const functions: PprofFunction[] = [];

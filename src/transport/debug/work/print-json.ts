@@ -1,4 +1,4 @@
-/** A value as JSON, as `JSON.stringify` writes it, in pieces: each item of a list and each field, down to so many levels, is one. */
+/** A value as JSON, as `JSON.stringify` writes it, in pieces: each item of a list and each field, down to `levels`, is one. */
 export function* printJson(value: unknown, levels: number): Generator<string, void, void> {
   if (levels === 0 || typeof value !== 'object' || value === null)
     yield JSON.stringify(value ?? null);

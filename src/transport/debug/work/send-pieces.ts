@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Steps } from '../../../core/steps';
 import { respond } from '../../responses';
 
-/** Characters that are handed to a connection at once. */
+/** Characters written to a connection at once. */
 const PIECE_LENGTH = 65_536;
 
 export interface Head {
@@ -11,7 +11,7 @@ export interface Head {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Sends a text as its pieces are made, which is as fast as they are read. One that is short is sent as a whole. */
+/** Sends a text in pieces as they are made, at the pace at which they are read. A short one is sent as a whole. */
 export function* sendPieces(
   response: ServerResponse,
   { status, contentType, headers }: Head,
@@ -35,7 +35,7 @@ export function* sendPieces(
   else respond(response, status, contentType, text, headers);
 }
 
-/** Settles also when the connection is gone. */
+/** Settles also when the connection is closed. */
 function untilRead(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {

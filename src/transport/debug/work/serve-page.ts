@@ -4,7 +4,7 @@ import { toReason } from '../../../platform/errors';
 import { serveWork } from './serve-work';
 import type { WorkScheduler } from './work-scheduler';
 
-/** A page that takes work, or holds much until it is read. */
+/** Serves a page that takes work, or occupies memory until it is read. */
 export function servePage(
   work: WorkScheduler,
   response: ServerResponse,

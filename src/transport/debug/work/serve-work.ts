@@ -7,13 +7,13 @@ export interface Serving {
   readonly run: () => Steps<void>;
   /** See Task. */
   readonly isLarge?: boolean | undefined;
-  /** There is no answer yet. */
+  /** Called where no answer was sent yet. */
   readonly failed: (error: unknown) => void;
-  /** There will be none: status 429, with the header set already. */
+  /** Called where the task is refused: status 429, with the header already set. */
   readonly refused: (error: string) => void;
 }
 
-/** Begins to answer a call when there is time for it. */
+/** Starts to answer a call when the scheduler admits it. */
 export function serveWork(
   work: WorkScheduler,
   response: ServerResponse,

@@ -1,6 +1,6 @@
 import type { Steps } from '../../../core/steps';
 
-/** Lets work begin when that before it has ended: what holds much is there once. */
+/** Serializes work, so that only one memory-intensive task exists at a time. */
 export function createTurns(): (run: () => Steps<void>) => Steps<void> {
   let last: Promise<unknown> = Promise.resolve();
   return function* (run) {

@@ -1,19 +1,19 @@
 import type { Steps } from '../../../core/steps';
 
-/** After so long the event loop turns; the step that runs then may add its own fraction of a millisecond. */
+/** Length of a slice, after which the event loop turns; the last step may add its own fraction of a millisecond. */
 const SLICE_MS = 4;
-/** Tasks that work, or wait for a store or a client, at a time. */
+/** Concurrent tasks, including those that wait for a store or a client. */
 const MAX_TASKS = 16;
-/** Of those the ones that hold much until their client has read it. */
+/** Concurrent large tasks, which occupy memory until their client has read the answer. */
 const MAX_LARGE = 4;
 
-/** Something that an operator asked for. */
+/** A request of an operator. */
 export interface Task {
   readonly run: () => Steps<void>;
-  /** False once nothing waits for it any more: it ends there. */
+  /** False once nothing waits for it any more: the task ends. */
   readonly isWanted: () => boolean;
   readonly failed: (error: unknown) => void;
-  /** Whether it holds much until its client has read it. Default: false. */
+  /** Whether it occupies much memory until its client has read it. Default: false. */
   readonly isLarge?: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface WorkSchedulerDeps {
 
 interface Running extends Task {
   readonly steps: Steps<void>;
-  /** What the promise was rejected with that it waited for. */
+  /** The rejection of the promise that it waited for. */
   rejected: { readonly error: unknown } | undefined;
 }
 
@@ -38,7 +38,7 @@ export function createWorkScheduler({
 }: WorkSchedulerDeps) {
   const allowance = createAllowance(monotonicMs);
   const running = new Set<Running>();
-  /** Those that wait for nothing but their turn. */
+  /** Tasks that wait only for their turn. */
   const ready: Running[] = [];
   let isScheduled = false;
 
@@ -53,7 +53,7 @@ export function createWorkScheduler({
     ready.push(task);
     schedule();
   };
-  /** Whether the task can go on at once. */
+  /** Whether the task can continue at once. */
   const step = (task: Running): boolean => {
     try {
       const waitsFor = advance(task);
@@ -101,21 +101,21 @@ export function createWorkScheduler({
   };
 
   return {
-    /** Undefined: the task has begun. A number: it is refused, and may be tried again after so many seconds. */
+    /** Undefined: the task has started. A number: it is refused, and may be retried after this many seconds. */
     begin(task: Task): number | undefined {
       const waitMs = allowance.waitMs(SLICE_MS);
       if (waitMs > 0 || isFull(task)) return Math.max(1, Math.ceil(waitMs / 1_000));
       start(task);
       return undefined;
     },
-    /** The same for a task that is bounded by itself: it is never refused. */
+    /** As `begin`, for a task with bounds of its own: never refused. */
     insist: start,
   };
 }
 
 /**
- * Runs what operators ask for beside the decisions: one task at a time, by turns, in slices of 5 ms with a turn of the event
- * loop between them, and altogether a tenth of the time. What goes beyond that is refused, and what has begun goes on slower.
+ * Runs operators' tasks beside the decisions: one at a time, in turns, in slices of 5 ms with a turn of the event loop between
+ * them, and altogether for a tenth of the time. Tasks beyond that are refused, and running ones are slowed down.
  */
 export type WorkScheduler = ReturnType<typeof createWorkScheduler>;
 
@@ -131,12 +131,12 @@ function advance(task: Running): Promise<unknown> | 'nothing' | 'over' {
   return value ?? 'nothing';
 }
 
-/** The share of the time that work may take. */
+/** The share of the time for tasks. */
 const SHARE = 0.1;
-/** What unused time adds up to. */
+/** Cap of unused time. */
 const BURST_MS = 500;
 
-/** Milliseconds that work may take: a bucket that fills with time and empties with work. */
+/** Milliseconds of work: a token bucket that fills with time and empties with work. */
 function createAllowance(monotonicMs: () => number) {
   let leftMs = BURST_MS;
   let filledMs = monotonicMs();
@@ -150,7 +150,7 @@ function createAllowance(monotonicMs: () => number) {
       fill();
       leftMs -= workMs;
     },
-    /** Until so many milliseconds of work are allowed; 0: something is left. */
+    /** Time until this much work is allowed; 0: now. */
     waitMs(workMs: number) {
       fill();
       return leftMs > 0 ? 0 : (workMs - leftMs) / SHARE;

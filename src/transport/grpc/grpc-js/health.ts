@@ -19,7 +19,7 @@ import {
 
 type HealthDeps = Pick<GrpcTransportDeps, 'health' | 'statistics' | 'nowMs'>;
 
-/** An object always: the library takes an empty text for a message that did not come. */
+/** Always an object: the library takes an empty string for a missing message. */
 interface Request {
   readonly service: string | Malformed;
 }
@@ -28,7 +28,7 @@ type WatchCall = ServerWritableStream<Request, ServingStatus>;
 
 /** Registers Check and Watch of grpc.health.v1.Health; answers the open Watch calls. */
 export function serveHealth(server: Server, { health, statistics, nowMs }: HealthDeps) {
-  const watchers = new Map<WatchCall, { readonly isKnown: boolean; told: ServingStatus }>();
+  const watchers = new Map<WatchCall, { readonly isKnown: boolean; lastSent: ServingStatus }>();
   let closed = false;
 
   server.register<Request, ServingStatus>(
@@ -60,13 +60,13 @@ export function serveHealth(server: Server, { health, statistics, nowMs }: Healt
         return;
       }
       const isKnown = isServed(service);
-      const told = servingStatus(isKnown, health.current);
-      call.write(told);
+      const lastSent = servingStatus(isKnown, health.current);
+      call.write(lastSent);
       if (closed) {
         stop(call);
         return;
       }
-      watchers.set(call, { isKnown, told });
+      watchers.set(call, { isKnown, lastSent });
       call.once('cancelled', () => watchers.delete(call));
     },
     encode,
@@ -75,16 +75,16 @@ export function serveHealth(server: Server, { health, statistics, nowMs }: Healt
   );
 
   return {
-    /** Tells every watcher whose status is another one now. */
+    /** Sends the status to every watcher whose status has changed. */
     publish(status: HealthStatus<string>) {
       for (const [call, watcher] of watchers) {
         const next = servingStatus(watcher.isKnown, status);
-        if (next === watcher.told) continue;
-        watcher.told = next;
+        if (next === watcher.lastSent) continue;
+        watcher.lastSent = next;
         call.write(next);
       }
     },
-    /** Ends all of them with UNAVAILABLE. */
+    /** Ends all watches with UNAVAILABLE. */
     close() {
       closed = true;
       for (const call of watchers.keys()) stop(call);

@@ -3,8 +3,8 @@ import { ServerInterceptingCall, status, type ServerInterceptor } from '@grpc/gr
 import type { ByteBudget, ByteHolder } from '../../../platform/byte-budget';
 
 /**
- * What the messages of the library's calls hold: requests that wait for a decision, and answers until they are sent.
- * The library does not show messages that have not arrived whole.
+ * Memory of the messages in the library's calls: requests that wait for a decision, and answers until they are sent. The library
+ * does not expose incomplete messages.
  */
 export function createHeldBytes(budget: ByteBudget) {
   const peers = new Map<string, Peer>();
@@ -18,7 +18,7 @@ export function createHeldBytes(budget: ByteBudget) {
     });
   return {
     refuseWhenSpent,
-    /** Is called with each socket before the library gets it. */
+    /** Called with each socket before the library gets it. */
     accept(socket: Socket) {
       const name = peerName(socket);
       const known = peers.get(name);
@@ -39,7 +39,7 @@ export function createHeldBytes(budget: ByteBudget) {
           held += bytes;
           peer?.add(bytes);
         },
-        /** The call is over. */
+        /** The call has ended. */
         release() {
           peer?.add(-held);
           held = 0;
@@ -79,7 +79,7 @@ class Peer implements ByteHolder {
   }
 }
 
-/** As `getPeer` of a call names it. */
+/** The name that `getPeer` of a call returns. */
 function peerName({ remoteAddress, remotePort }: Socket): string {
   if (remoteAddress === undefined) return 'unknown';
   return remotePort === undefined ? remoteAddress : `${remoteAddress}:${String(remotePort)}`;

@@ -7,7 +7,7 @@ type ReflectionCall = ServerDuplexStream<Buffer, Buffer>;
 
 const MALFORMED = grpcStatus(StatusCode.invalidArgument, 'not a valid ServerReflectionRequest');
 
-/** Registers the reflection service; the returned function ends the calls that are open. */
+/** Registers the reflection service; the returned function ends the open calls. */
 export function serveReflection(server: Server): () => void {
   const calls = new Set<ReflectionCall>();
   const handle = (call: ReflectionCall): void => {

@@ -27,7 +27,7 @@ interface Call {
   readonly held: ReturnType<HeldBytes['open']>;
   readonly reply: sendUnaryData<Decision>;
   readonly call: DecisionCall;
-  /** It was given up before its time was over. */
+  /** It was cancelled before its deadline. */
   hasLeft: boolean;
 }
 
@@ -69,7 +69,7 @@ export function serveDecisions(
       const timeoutMs = Number(call.getDeadline()) - systemClock() * 1_000;
       const asked: Call = { startedMs, held, reply, call, hasLeft: false };
       calls.set(callId, asked);
-      // Every end comes as this event: the answer is sent, a deadline has passed, the client hangs up.
+      // Every end comes as this event: the answer was sent, a deadline has passed, the client hung up.
       call.once('cancelled', () => {
         held.release();
         asked.hasLeft = call.cancelled && isEarly(nowMs() - startedMs, timeoutMs);

@@ -26,7 +26,7 @@ export function createGrpcJsTransport(
 ): Transport {
   const { health, statistics, nowMs, onClientRefused, tracer } = deps;
   const heldBytes = createHeldBytes(deps.budget ?? new ByteBudget(Infinity));
-  // The library would write lines of its own to standard error; what matters of them comes as an error.
+  // The library would write to standard error by itself; relevant problems come as errors.
   setLogVerbosity(logVerbosity.NONE);
   const { bounds = DEFAULT_BOUNDS } = options;
   const server = new Server({
@@ -104,9 +104,8 @@ function toServerOptions(
 }
 
 /**
- * Lets the calls in flight end, and then their sockets; cuts those that take longer. The callback of tryShutdown says
- * nothing: from Node 24 on the http2 server closes its sessions itself, and the library takes a session that is closing
- * for one that has ended.
+ * Lets the calls in flight end, and then their sockets; destroys those that take longer. The callback of tryShutdown is useless:
+ * from Node 24 on the http2 server closes its sessions itself, and the library takes a closing session for one that has ended.
  */
 function stopWithin(server: Server, sockets: Iterable<Socket>, withinMs: number): Promise<void> {
   return new Promise((resolve) => {

@@ -18,7 +18,7 @@ export interface AgePolicy {
   readonly maxConnectionAgeGraceMs?: number | undefined;
 }
 
-/** A keepalive PING's mark; its answer counts as any byte does. */
+/** Marks a keepalive PING; its answer counts like any other bytes. */
 const KEEPALIVE_MARK = 1;
 
 export function createConnectionMonitor(

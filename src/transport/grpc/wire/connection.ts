@@ -9,9 +9,9 @@ import type { Client, MethodHandler } from './method-handler';
 export interface ConnectionHost {
   readonly createProtocol: (events: GrpcEvents<MethodHandler>) => GrpcConnection;
   readonly nowMs: () => number;
-  /** Bytes that all connections may hold together. */
+  /** Bytes that all connections together may hold. */
   readonly budget: ByteBudget;
-  /** Before and after one socket read is handled. */
+  /** Called before and after a socket read is handled. */
   readonly beforeRead: (atMs: number) => void;
   readonly afterRead: (connection: WireConnection) => void;
   readonly answer: (client: Client, callId: number, answer: Answer) => boolean;
@@ -28,9 +28,9 @@ export class WireConnection implements Client, Responder, ByteHolder, GrpcEvents
   readonly openedAtMs: number;
   readonly askedAtMs: number[] = [];
   readonly left = new Set<number>();
-  /** When bytes came the last time. */
+  /** Time of the last read. */
   readAtMs: number;
-  /** Since when a write waits for the client to read; undefined when none does. */
+  /** Since when a write is blocked by a client that does not read; undefined when none is. */
   blockedSinceMs: number | undefined = undefined;
   /** When we sent FIN; undefined before. */
   endedAtMs: number | undefined = undefined;
@@ -88,7 +88,7 @@ export class WireConnection implements Client, Responder, ByteHolder, GrpcEvents
     return isTaken;
   }
 
-  /** A client that has ended its side has left, although what is decided for it is still written. */
+  /** A client that has closed its side has left, although its decisions are still written. */
   hasLeft(callId: number): boolean {
     return this.halfClosedAtMs !== undefined || this.left.has(callId);
   }
@@ -123,7 +123,7 @@ export class WireConnection implements Client, Responder, ByteHolder, GrpcEvents
     this.#socket.destroy();
   }
 
-  /** The budget of all connections is spent, and none holds more than this one. */
+  /** Called when the budget of all connections is spent, and none holds more than this one. */
   end(): void {
     this.destroy();
   }
@@ -169,9 +169,9 @@ export class WireConnection implements Client, Responder, ByteHolder, GrpcEvents
     }
   }
 
-  /** The socket holds no byte of ours any more. */
+  /** The socket has no more bytes of ours. */
   readonly #onWritten = (): void => {
-    // The callbacks of earlier writes may run only now.
+    // The callbacks of earlier writes may only run now.
     if (this.blockedSinceMs === undefined || this.#socket.writableLength > 0) return;
     this.blockedSinceMs = undefined;
     if (this.#writing !== undefined) this.grpc.http2.releaseOutput(this.#writing);

@@ -23,7 +23,7 @@ interface ConnectionsDeps {
   readonly bounds: UnpackBounds;
   readonly nowMs: () => number;
   readonly random: Random;
-  /** Bytes that all connections may hold together. */
+  /** Bytes that all connections together may hold. */
   readonly budget: ByteBudget;
   readonly onFailure: (failure: Http2Failure) => void;
 }
@@ -99,7 +99,7 @@ export function createConnections(deps: ConnectionsDeps, age: AgePolicy) {
     },
   };
 
-  /** Oldest first. */
+  /** Connections not asked to leave, oldest first. */
   const staying = () => [...open.keys()].filter(({ grpc }) => !grpc.http2.draining);
 
   const emptied = () =>
@@ -113,13 +113,13 @@ export function createConnections(deps: ConnectionsDeps, age: AgePolicy) {
       const connection = new WireConnection(socket, host);
       const monitor = createConnectionMonitor(connection, age, random);
       open.set(connection, monitor);
-      // A handshake that was under way when we began to stop.
+      // A handshake that was in progress when the stop began.
       if (isClosing) monitor.drain(nowMs(), STOPPING);
       checkTimer ??= setInterval(checkAll, CHECK_MS).unref();
     },
-    /** How many were not asked to leave. */
+    /** Number of connections not asked to leave. */
     countStaying: () => staying().length,
-    /** Asks the youngest to leave until so many stay. */
+    /** Asks the youngest to leave until `count` stay. */
     keepOldest(count: number) {
       const now = nowMs();
       for (const each of staying().slice(count)) open.get(each)?.drain(now, REBALANCING);
@@ -138,7 +138,7 @@ export function createConnections(deps: ConnectionsDeps, age: AgePolicy) {
   };
 }
 
-/** One timer for the deadlines of all calls. `expire` ends what has expired and answers the next deadline, Infinity when there is none. */
+/** One timer for the deadlines of all calls. `expire` ends expired calls and returns the next deadline, Infinity when there is none. */
 function createDeadlineTimer(nowMs: () => number, expire: (nowMs: number) => number) {
   let wakesAtMs = Infinity;
   let timer: NodeJS.Timeout | undefined;
@@ -156,7 +156,7 @@ function createDeadlineTimer(nowMs: () => number, expire: (nowMs: number) => num
     clearTimeout(timer);
     const delayMs = Math.max(DEADLINE_STEP_MS, Math.ceil(deadlineMs - now));
     wakesAtMs = now + delayMs;
-    // A longer delay than a timer can hold only wakes too early.
+    // A delay beyond a timer's maximum only wakes too early.
     timer = setTimeout(wake, Math.min(delayMs, 0x7fff_ffff)).unref();
   };
   return {

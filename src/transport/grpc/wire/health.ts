@@ -16,7 +16,7 @@ type HealthDeps = Pick<GrpcTransportDeps, 'health' | 'statistics' | 'nowMs'>;
 interface Watcher {
   readonly client: Client;
   readonly callId: number;
-  /** Whether it asked for a name of ours; the name itself is not kept. */
+  /** Whether its name is ours; the name itself is not kept. */
   readonly isKnown: boolean;
   lastSent: ServingStatus;
 }
@@ -103,7 +103,7 @@ export function createHealthMethods({ health, statistics, nowMs }: HealthDeps) {
         watcher.client.scheduleFlush();
       }
     },
-    /** Ends all watches with UNAVAILABLE, and those to come. */
+    /** Ends all current and later watches with UNAVAILABLE. */
     close() {
       closed = true;
       for (const { client, callId } of all()) stop(client, callId);

@@ -7,9 +7,9 @@ export interface Client {
   readonly grpc: GrpcConnection;
   /** Receives the decisions about this connection's requests; the call id is the call's. */
   readonly responder: Responder;
-  /** When each call was asked, by call id. */
+  /** When each call arrived, by call id. */
   readonly askedAtMs: number[];
-  /** Calls that were given up before their time was over, until they end. */
+  /** Calls that were cancelled before their deadline, until they end. */
   readonly left: Set<number>;
   /** Call it after sending outside of a socket read: the output is written at the end of the turn. */
   scheduleFlush(): void;
@@ -22,7 +22,7 @@ export interface MethodHandler extends GrpcMethod {
   onCancel(client: Client, callId: number): void;
 }
 
-/** For an event that means nothing to a method. */
+/** For an event that has no meaning for a method. */
 export function ignore(): void {
   // Nothing.
 }

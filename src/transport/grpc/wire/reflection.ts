@@ -36,7 +36,7 @@ export function createReflectionMethod() {
   };
   return {
     method,
-    /** Ends the streams that are open, and those to come. */
+    /** Ends all current and later streams. */
     close() {
       closed = true;
       for (const [client, callIds] of open) {

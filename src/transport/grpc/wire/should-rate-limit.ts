@@ -56,7 +56,7 @@ export function createDecisionMethod(deps: DecisionDeps) {
     onCancel(client, callId) {
       const waitedMs = nowMs() - (client.askedAtMs[callId] as number);
       if (isEarly(waitedMs, client.grpc.timeoutMs(callId))) client.left.add(callId);
-      // Its answer comes all the same, ends the call id and is timed: a slow answer is slow, also for a client that gave up.
+      // Its answer still comes, ends the call id and is timed: a slow answer is slow, also for a client that has cancelled.
       client.scheduleFlush();
     },
   };
@@ -72,11 +72,11 @@ export function createDecisionMethod(deps: DecisionDeps) {
     createCallContext,
     /** Keeps the header fields that traces need; one for all connections. */
     headerReader: createHeaderReader(readNamesWith(tracer?.headerNames ?? []), tracer?.placeholder),
-    /** Before a socket read is taken: its bytes came at `atMs`. */
+    /** Called before a socket read: its bytes came at `atMs`. */
     begin: (atMs: number): void => {
       readAtMs = atMs;
     },
-    /** After it: emits the requests that it brought as one batch. */
+    /** Called after it: emits the read's requests as one batch. */
     emitBatch() {
       if (received === 0) return;
       statistics.count(TOTAL_REQUESTS, received);
@@ -86,7 +86,7 @@ export function createDecisionMethod(deps: DecisionDeps) {
       batch = [];
       ask(asked);
     },
-    /** Answers a call; false where its client is gone, or its deadline has passed. */
+    /** Answers a call; false where its client has left, or its deadline has passed. */
     answer: (client: Client, callId: number, answer: Answer): boolean => {
       addTime(client, callId);
       if (client.left.size > 0) client.left.delete(callId);
@@ -94,14 +94,14 @@ export function createDecisionMethod(deps: DecisionDeps) {
         ? client.grpc.fail(callId, toGrpcStatus(answer))
         : client.grpc.answer(callId, answer, DECISION);
     },
-    /** Reports the times of the answers since the last time; once per turn. */
+    /** Reports the times of the answers since the last report; once per turn. */
     reportTimes: times.report,
   };
 }
 
 export type DecisionMethod = ReturnType<typeof createDecisionMethod>;
 
-/** Response times, reported once for all calls that were asked and answered together. */
+/** Response times, reported once for all calls that arrived and were answered together. */
 function createTimes(statistics: Statistics, nowMs: () => number) {
   let askedAt = 0;
   let count = 0;

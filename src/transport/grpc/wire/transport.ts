@@ -18,7 +18,7 @@ import { createReflectionMethod } from './reflection';
 export interface WireTransportDeps extends GrpcTransportDeps {
   /** Spreads the ages of connections. */
   readonly random: Random;
-  /** Called for every connection that ended in an error: a breach by the client, or a fault of ours. */
+  /** Called for every connection that ended in an error: a breach by the client, or an internal fault. */
   readonly onConnectionFailure?: ((failure: Http2Failure) => void) | undefined;
 }
 

@@ -19,14 +19,14 @@ export function createEndOfTurn<T>(run: (items: Iterable<T>) => void) {
     runAll();
   };
   return {
-    /** After the callbacks that are running now: for answers, which came all together. */
+    /** After the currently running callbacks: for answers, which came all together. */
     soon: (item: T) => {
       items.add(item);
       if (isSoon) return;
       isSoon = true;
       process.nextTick(runAll);
     },
-    /** After the I/O of this turn: for what may wait for the answers of this turn. */
+    /** After the I/O of this turn: for output that may wait for this turn's answers. */
     later: (item: T) => {
       items.add(item);
       if (isSoon || isLater) return;

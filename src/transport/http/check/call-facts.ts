@@ -13,12 +13,12 @@ import {
 } from '../../../request-maps/request-uri';
 
 /**
- * A call to `/check`, as a check sees it: what its proxy says of the request where the peer is that proxy, else the call itself.
+ * A call to `/check`, as a check sees it: the request that its proxy describes where the peer is that proxy, else the call itself.
  * Header values are bytes in UTF-8.
  */
 export class CallFacts implements RequestFacts {
   readonly peer: string;
-  /** Undefined: the peer's words do not count. */
+  /** Undefined: the peer is not trusted. */
   readonly #words: ProxyWords | undefined;
   readonly #request: IncomingMessage;
   readonly #check: Check;
@@ -37,8 +37,8 @@ export class CallFacts implements RequestFacts {
   }
 
   /**
-   * The first header that the check needs and its proxy, or a call without one, does not send as it should; undefined when nothing is
-   * amiss. `Host: .` and `Host: :80` name no host: such a call would pass uncounted.
+   * The first header that the check needs and its proxy, or a call without one, sends wrongly; undefined when all are right.
+   * `Host: .` and `Host: :80` name no host: such a call would pass uncounted.
    */
   findAmiss(): string | undefined {
     const { proxy, neededHeaders, needsHost } = this.#check;
@@ -79,7 +79,7 @@ export class CallFacts implements RequestFacts {
 
   #bytesOf(name: string): string | undefined {
     const { headers } = this.#request;
-    // An entry of a check may name what every object has: `constructor`.
+    // An entry of a check may name a property of every object: `constructor`.
     const value = Object.hasOwn(headers, name) ? headers[name] : undefined;
     const text = Array.isArray(value) ? value.join(', ') : value;
     return text === '' ? undefined : text;
@@ -95,7 +95,7 @@ export class CallFacts implements RequestFacts {
     return query === '' ? undefined : query;
   }
 
-  /** Undefined where the proxy does not write it as it should. */
+  /** Undefined where the proxy writes it wrongly. */
   #parsedUri(header: string | undefined): RequestUri | undefined {
     return (this.#uri ??= this.#parseUri(header));
   }
@@ -105,7 +105,7 @@ export class CallFacts implements RequestFacts {
     const bytes = this.#bytesOf(header) ?? '';
     if (header !== 'x-original-url')
       return parseForwardedUri(bytes, STYLES[this.#check.proxy ?? 'nginx']);
-    // Of `GET http://a?b/c` alone: nginx serves `/`, and writes what it writes of `/c` with the Host `a?b`.
+    // Only for `GET http://a?b/c`: nginx serves `/`, and writes the same as for `/c` with the Host `a?b`.
     if (this.#bytesOf('x-auth-request-redirect')?.startsWith('?') === true) return undefined;
     return parseOriginalUrl(bytes);
   }
@@ -126,10 +126,10 @@ export class CallFacts implements RequestFacts {
   #address(): string | undefined {
     const name = this.#words?.remote_address;
     if (name === undefined) return this.peer === '' ? undefined : this.peer;
-    const said = this.header(name) ?? '';
+    const header = this.header(name) ?? '';
     return name === 'x-real-ip'
-      ? withoutMapping(said)
-      : this.#check.hops.clientOf(this.peer, [said]);
+      ? withoutMapping(header)
+      : this.#check.hops.clientOf(this.peer, [header]);
   }
 }
 

@@ -2,13 +2,13 @@ import type { ServerResponse } from 'node:http';
 import type { Decision, Header, LimitFigures } from '../../../core/model';
 import type { Check } from '../../../request-maps/check/check';
 
-/** Which rule refused: by its name, or by its metric key where the check shows that. */
+/** The rule that refused: its name, or its metric key where the check shows that. */
 const LIMITED_BY = 'X-Weir-Limited-By';
 const JSON_TYPE = 'application/json';
 const DENIED = JSON.stringify({ error: 'a rate limit is exceeded', code: 'over_limit' });
 const NO_HEADERS: readonly Header[] = [];
 
-/** The request goes on. */
+/** Lets the request proceed. */
 export function allow(response: ServerResponse, headers = NO_HEADERS): void {
   response.writeHead(200, flatten(headers, ['Content-Length', '0']));
   response.end();
@@ -25,7 +25,7 @@ export function answerCheck(response: ServerResponse, check: Check, decision: De
   const by = limitedBy(decision, check);
   if (by !== '') own.push(LIMITED_BY, by);
   response.writeHead(check.deniedStatus, flatten(responseHeaders, own));
-  // Node leaves the body out by itself when the method was HEAD.
+  // Node omits the body by itself when the method was HEAD.
   response.end(rawBody);
 }
 
@@ -69,7 +69,7 @@ function limitedBy({ limits = [] }: Decision, { showRule }: Check): string {
   return (shown ?? '').replace(/[^ -~]/gu, '_');
 }
 
-/** Names and values in turns, which Node writes without looking at each. */
+/** Alternates names and values, which Node writes without looking at each. */
 function flatten(headers: readonly Header[], own: readonly string[]): string[] {
   const flat = [...own];
   for (const { key, value } of headers) flat.push(key, value);

@@ -5,12 +5,12 @@ import { refuse, toHttpStatus, toRefusal, type Refusal } from '../../responses';
 import { allow, answerCheck, answerQuota, respondQuota } from './check-answers';
 import type { CheckCounts } from './check-counts';
 
-/** What is asked: whether a request may go on, or what is left, which charges nothing. */
+/** The question: whether a request may proceed, or what is left, which charges nothing. */
 export type CheckQuestion = 'check' | 'quota';
 
 export interface AskedCheck {
   readonly check: Check;
-  /** Empty where CHECK_CONFIG names a file. */
+  /** Empty for the file of CHECK_CONFIG. */
   readonly name: string;
   readonly question: CheckQuestion;
 }
@@ -46,20 +46,20 @@ export class CheckCall implements Responder {
     return isThere;
   }
 
-  /** The map made no descriptor of it: nothing limits it. */
+  /** The map made no descriptor from it: no limit applies. */
   pass(): void {
     this.#counts.count('without_descriptor');
     if (this.#question === 'quota') respondQuota(this.#response, []);
     else allow(this.#response);
   }
 
-  /** The call makes no sense. */
+  /** The call is invalid. */
   refuse(reason: Refusal): void {
     this.#counts.count('malformed');
     refuse(this.#response, reason);
   }
 
-  /** There is no decision: `on_error` says what that means, unless the call itself makes no sense. */
+  /** There is no decision: `on_error` decides, unless the call itself is invalid. */
   fail(reason: Refusal): void {
     const isMalformed = reason.status === MALFORMED;
     this.#counts.count(isMalformed ? 'malformed' : 'undecided');

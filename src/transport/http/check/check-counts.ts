@@ -10,10 +10,10 @@ const OUTCOMES = [
   'quota',
 ] as const;
 
-/** What becomes of a call (docs/check.md, statistics). */
+/** The outcomes of a call (docs/check.md, statistics). */
 export type CallOutcome = (typeof OUTCOMES)[number];
 
-/** Counts what becomes of calls, and brings it to the statistics once for each turn. */
+/** Counts the outcomes of calls, and reports them to the statistics once per turn. */
 export class CheckCounts {
   readonly #statistics: Pick<Statistics, 'count'>;
   readonly #counts = new Map<CallOutcome, number>();

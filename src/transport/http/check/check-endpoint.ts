@@ -12,21 +12,21 @@ import { CheckCounts } from './check-counts';
 import { toRequest } from './check-request';
 
 export interface CheckDeps {
-  /** Undefined before the first good load. */
+  /** Undefined before the first successful load. */
   readonly checks: Snapshot<CheckSet | undefined>;
-  /** What answers say of limits. */
+  /** Which limits answers report. */
   readonly policies: PolicyOptions;
-  /** Of a value, MAX_VALUE_BYTES. */
+  /** For a value: MAX_VALUE_BYTES. */
   readonly maxValueBytes: number;
   readonly ask: (pending: PendingRequest) => void;
-  /** Whether connections hold more than they may, so that nothing new is decided. */
+  /** Whether connections exceed their memory, so that nothing new is decided. */
   readonly isOverloaded: () => boolean;
   readonly statistics: Pick<Statistics, 'count'>;
   readonly tracer: CallTracer | undefined;
   readonly warn: WarnOfProxy;
 }
 
-/** `/check`, `/check/<name>`, `/quota` and `/quota/<name>`: forward auth and its like, whatever the method and the query. */
+/** `/check`, `/check/<name>`, `/quota` and `/quota/<name>`: forward auth and similar, with any method and query. */
 export function createCheckEndpoint(deps: CheckDeps) {
   const { checks, maxValueBytes, ask, isOverloaded, tracer, policies } = deps;
   const counts = new CheckCounts(deps.statistics);
@@ -37,7 +37,7 @@ export function createCheckEndpoint(deps: CheckDeps) {
     quota: { ...policies, policies: 'all' },
   };
 
-  /** Why a call makes no sense; undefined when nothing is amiss. Of a proxy that is not believed, or not set up, the log has a line. */
+  /** Why a call is refused; undefined when all is right. For a proxy that is not trusted, or not set up, the log has a line. */
   const findAmiss = (facts: CallFacts, asked: AskedCheck): string | undefined => {
     const { proxy } = asked.check;
     if (proxy !== undefined && !facts.isTrusted) {
@@ -101,7 +101,7 @@ function unknownName(question: string, name: string): Refusal {
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-/** Calls in the words of OpenTelemetry's conventions for HTTP; kept for as long as their check is. */
+/** Calls in the terms of OpenTelemetry's conventions for HTTP; kept as long as their check. */
 function createCallKinds() {
   const known = new WeakMap<Check, Map<string, CallKind>>();
   return (check: Check, question: CheckQuestion, given = ''): CallKind => {
@@ -130,7 +130,7 @@ function createKind(check: Check, question: CheckQuestion, method: string): Call
   };
 }
 
-/** Takes a line for the log. */
+/** Writes a line to the log. */
 type WarnOfProxy = (message: string, fields: Readonly<Record<string, string>>) => void;
 
 const UNTRUSTED =
@@ -139,12 +139,12 @@ const UNTRUSTED =
 const AMISS =
   'a call to /check is refused, because its proxy does not send what the check needs; set it up as docs/proxies says';
 
-/** One line for each check and kind of mistake: clients could fill the log otherwise. A check that is loaded again may be warned of again. */
+/** One line per check and kind of mistake: clients could fill the log otherwise. A reloaded check may warn again. */
 function createProxyWarnings(warn: WarnOfProxy) {
   const untrusted = new WeakSet<Check>();
   const amiss = new WeakSet<Check>();
   return {
-    /** A peer that is not trusted calls; it matters where it sends what the proxy would. */
+    /** An untrusted peer calls; it matters where it sends the proxy's headers. */
     untrusted(facts: CallFacts, { check, name }: AskedCheck): void {
       if (check.proxy === undefined || untrusted.has(check)) return;
       const header = Object.values(WORDS[check.proxy]).find(
@@ -154,7 +154,7 @@ function createProxyWarnings(warn: WarnOfProxy) {
       untrusted.add(check);
       warn(UNTRUSTED, { check: name, peer: facts.peer, header });
     },
-    /** A trusted proxy does not send a header as it should. */
+    /** A trusted proxy sends a header wrongly. */
     amiss(header: string, { check, name }: AskedCheck): void {
       if (amiss.has(check)) return;
       amiss.add(check);

@@ -9,13 +9,13 @@ import {
 import type { CallFacts } from './call-facts';
 import type { AskedCheck } from './check-call';
 
-/** Why a call makes no sense, and what it is answered. */
+/** Why a call is invalid, and its answer. */
 export interface MalformedCall {
   readonly malformed: string;
   readonly status?: number;
 }
 
-/** What a call asks the decisions; `none`: its map made no descriptor of it. */
+/** The request to decide; `none`: its map made no descriptor. */
 export function toRequest(
   facts: CallFacts,
   { check, question }: AskedCheck,
@@ -42,6 +42,6 @@ const MAX_HITS = 4_294_967_295;
 
 /** A whole number from 1; anything else is 1. */
 function hitsOf(facts: CallFacts, { hitsHeader }: Check): number {
-  const said = hitsHeader === undefined ? '' : (facts.header(hitsHeader) ?? '');
-  return WHOLE.test(said) && Number(said) <= MAX_HITS ? Number(said) : 1;
+  const header = hitsHeader === undefined ? '' : (facts.header(hitsHeader) ?? '');
+  return WHOLE.test(header) && Number(header) <= MAX_HITS ? Number(header) : 1;
 }

@@ -1,14 +1,14 @@
 import type { RequestBounds } from '../../../core/decision/request';
 import { readList, sortOf, type Dialect, type Field } from '../../../fields/record';
 
-/** A body that is not a request (`malformed`), or one beyond the bounds (`too_much`): what is wrong and where. */
+/** A body that is not a request (`malformed`), or one beyond the bounds (`too_much`): the mistake and its place. */
 export interface MalformedBody {
   readonly kind: 'malformed' | 'too_much';
   /** A lowercase sentence that names the place, the value and what was expected. */
   readonly message: string;
   /** Path of the value (`descriptors[0].entries[1].key`), `body` for the whole. */
   readonly where: string;
-  /** Place in the text, counted from 1; only of a body that is not JSON. */
+  /** Position in the text, counted from 1; only for a body that is not JSON. */
   readonly line?: number;
   readonly column?: number;
 }
@@ -62,10 +62,10 @@ export function readBounded<Item>(
   return readList(field, readItem);
 }
 
-/** What a client's own text is cut to in a message. */
+/** Maximal length of a client's own text in a message. */
 const MAX_QUOTED_LENGTH = 64;
 
-/** A text of the client, cut and escaped, for a message. */
+/** A client's text, cut and escaped, for a message. */
 export function quoted(text: string): string {
   const isLong = text.length > MAX_QUOTED_LENGTH;
   return JSON.stringify(isLong ? `${text.slice(0, MAX_QUOTED_LENGTH)}…` : text);

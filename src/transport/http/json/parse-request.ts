@@ -15,7 +15,7 @@ import { readBoolean, readEnum, readText, readUnsigned } from './scalars';
 const MAX_UINT32 = 4_294_967_295n;
 const MAX_UINT64 = 18_446_744_073_709_551_615n;
 
-/** WEEK has a number but no name in envoy.type.v3.RateLimitUnit; answers use the name, so it is taken. */
+/** WEEK has a number but no name in envoy.type.v3.RateLimitUnit; answers use the name, so it is accepted. */
 const UNITS = new Map([['UNKNOWN', 0], ...Object.entries(UNIT_NUMBERS)]);
 
 const readName = (field: JsonField) => readText(field, 'MAX_NAME_BYTES', field.bounds.maxNameBytes);
@@ -34,7 +34,7 @@ const readLimit = recordOf<LimitOverride, JsonField>(
   { requestsPerUnit: 0, unit: 0 },
 );
 
-/** Under their names in JSON. */
+/** With the field names of JSON. */
 interface DescriptorMessage extends Omit<RequestDescriptor, 'hits'> {
   readonly hitsAddend: RequestDescriptor['hits'];
 }
@@ -65,7 +65,7 @@ const readRequest = recordOf<DecisionRequest, JsonField>(
   { domain: '', descriptors: [], hitsAddend: 0 },
 );
 
-/** Reads envoy.service.ratelimit.v3.RateLimitRequest in proto3 JSON. Whether it makes sense is checked later. */
+/** Reads envoy.service.ratelimit.v3.RateLimitRequest in proto3 JSON. Its validity is checked later. */
 export function parseRequest(text: string, bounds: RequestBounds): DecisionRequest | MalformedBody {
   const body = { path: '', dialect: PROTO_JSON, bounds };
   try {
@@ -80,7 +80,7 @@ export function parseRequest(text: string, bounds: RequestBounds): DecisionReque
   }
 }
 
-/** A descriptor has at most itself, its limit, its list of entries and those. */
+/** A descriptor has at most itself, its limit, its list of entries and the entries. */
 function maxOpened({ maxDescriptors, maxEntries }: RequestBounds): number {
   return 2 + maxDescriptors * (3 + maxEntries);
 }
@@ -91,8 +91,8 @@ function tooManyOpened({ maxDescriptors, maxEntries }: RequestBounds): string {
 }
 
 /**
- * How many objects and lists a text opens outside of its strings. Counted before they are made: a body of 1 MiB can hold half a
- * million, at fifty times its size.
+ * The number of objects and lists that a text opens outside of its strings. Counted before parsing: a body of 1 MiB can contain
+ * half a million, at fifty times its size.
  */
 function countOpened(text: string): number {
   let opened = 0;
@@ -120,7 +120,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** The first character that does not fit, where Node's message tells it. */
+/** The first invalid character, where Node's message contains it. */
 function offsetOf({ message }: SyntaxError, text: string): number | undefined {
   if (message.includes('end of JSON')) return text.length;
   const [, offset] = /position (\d+)/.exec(message) ?? [];

@@ -1,8 +1,8 @@
 import type { Decision, DescriptorStatus, Header } from '../../../core/model';
 
 /**
- * A RateLimitResponse in proto3 JSON: camelCase, enums by name, fields that hold their default left
- * out, durations as seconds with an `s`, bytes in base64.
+ * A RateLimitResponse in proto3 JSON: camelCase, enums by name, default values omitted, durations as seconds with an `s`, bytes in
+ * base64.
  */
 export function printDecision(decision: Decision): string {
   const { overallCode, statuses, responseHeaders, rawBody, dynamicMetadata } = decision;

@@ -3,7 +3,7 @@ import { quoted, refuse } from './field-reader';
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-/** A text of at most `max` bytes of UTF-8, a bound that `setting` names. A lone surrogate has no UTF-8 and is refused. */
+/** A string of at most `max` bytes of UTF-8, a bound that `setting` names. A lone surrogate has no UTF-8 and is refused. */
 export function readText(field: Field, setting: string, max: number): string {
   const { value } = field;
   if (typeof value !== 'string') return refuse(field, `is ${sortOf(value)}, expected a string`);
@@ -24,8 +24,8 @@ const WHOLE = /^-?(?:0|[1-9][0-9]{0,39})$/;
 const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?$/;
 
 /**
- * A whole number up to `max`, as a number or in a string (proto3 JSON). A bigint only above 2^53 - 1, where it must be
- * written as a string to keep its last digits.
+ * A whole number up to `max`, as a number or in a string (proto3 JSON). A bigint only above 2^53 - 1, where it must be written as a
+ * string to keep its last digits.
  */
 export function readUnsigned(field: Field, max: bigint): number | bigint {
   const { value } = field;
@@ -37,7 +37,7 @@ export function readUnsigned(field: Field, max: bigint): number | bigint {
   return refuse(field, `is ${shown(value)}, expected a whole number from 0 to ${String(max)}`);
 }
 
-/** The whole number that is written; undefined for anything else. */
+/** The whole number; undefined for anything else. */
 function toWhole(value: number | string): number | bigint | undefined {
   if (typeof value === 'string') {
     if (!NUMBER.test(value)) return undefined;

@@ -31,7 +31,7 @@ export interface HeaderField {
   readonly isValidValue: boolean;
   /** As RFC 7541 §4.1 and RFC 9113 §6.5.2 count it: the bytes of both, and FIELD_OVERHEAD. */
   readonly size: number;
-  /** Of a field without a value: the last field derived from it for a value that is not kept. */
+  /** For a field without a value: the last field derived from it for a value that is not kept. */
   derived: HeaderField | undefined;
 }
 

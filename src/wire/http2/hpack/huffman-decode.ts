@@ -2,7 +2,7 @@ import { byteAt } from '../../bytes';
 import { HUFFMAN_CODES } from './huffman-codes';
 import { longCodeAt } from './huffman-long-codes';
 
-/** What `decodeHuffman` returns for an invalid Huffman code (RFC 7541 §5.2). */
+/** The result of `decodeHuffman` for an invalid Huffman code (RFC 7541 §5.2). */
 export const NOT_HUFFMAN = -1;
 /** The bits of its result that are the decoded length. */
 export const HUFFMAN_LENGTH = 0x0fffffff;
@@ -10,8 +10,8 @@ export const HUFFMAN_LENGTH = 0x0fffffff;
 export const HAS_LONG_CODES = 0x10000000;
 
 /**
- * What the next PEEK_BITS bits begin with: two whole symbols, or one, or none because its code is
- * longer. `bits of the first << 24 | second << 16 | first << 8 | bits of both << 2 | count`. Nearly all that headers hold is in codes of 5 to 8 bits.
+ * By the next PEEK_BITS bits: two whole symbols, or one, or none because its code is longer. `bits of the first << 24 | second <<
+ * 16 | first << 8 | bits of both << 2 | count`. Nearly all header text has codes of 5 to 8 bits.
  */
 const PEEK_BITS = 12;
 const PAIRS = new Uint32Array(1 << PEEK_BITS);
@@ -20,7 +20,7 @@ HUFFMAN_CODES.forEach(({ symbol, code, bits }) => {
   if (bits <= PEEK_BITS) fillPairs(symbol, code, bits);
 });
 
-/** Fills in whatever may follow this code within PEEK_BITS. */
+/** Fills in all bits that may follow this code within PEEK_BITS. */
 function fillPairs(symbol: number, code: number, bits: number): void {
   const rest = PEEK_BITS - bits;
   const single = (bits << 24) | (symbol << 8);

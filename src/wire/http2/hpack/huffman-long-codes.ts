@@ -17,7 +17,7 @@ for (const { symbol, code, bits } of HUFFMAN_CODES) {
   else fill(LAST, symbol, code, bits, MAX_CODE_BITS);
 }
 
-/** Fills in the code with whatever bits may follow it. */
+/** Fills in the code with all bits that may follow it. */
 function fill(
   table: Uint16Array,
   symbol: number,

@@ -6,9 +6,9 @@ import { HUFFMAN_CODES } from './huffman-codes';
  * other codes to `decodeHuffman`.
  */
 
-/** Codes up to this length are known: nearly all that headers hold, and no control character. */
+/** Codes up to this length are known: nearly all header text, and no control character. */
 const MAX_KNOWN_BITS = 8;
-/** Not known either, so that what known codes decode to neither begins nor ends with it (RFC 9113 §8.2.1). */
+/** Left out too, so that decoded strings neither begin nor end with it (RFC 9113 §8.2.1). */
 const BLANK = 0x20;
 
 /** A node of the tree of known codes: the part of a code that one byte may leave to the next. */
@@ -25,7 +25,7 @@ const ROOT: HuffmanNode = { isPadding: true, next: [], symbols: [] };
 /** All nodes, the root first. */
 const NODES: readonly HuffmanNode[] = growTree();
 
-/** What the functions below return for a string that they leave to `decodeHuffman`, valid or not. */
+/** Returned by the functions below for a string that they leave to `decodeHuffman`, valid or not. */
 export const NOT_COMMON = -1;
 
 /**
@@ -41,7 +41,7 @@ for (const node of [...NODES, undefined]) {
 }
 /** `next state << 8` by `state << 8 | byte`. No transition leaves the state of unknown codes. */
 const NEXT_SHAPE = new Uint16Array(SHAPES.length << 8).fill(shapeState(undefined) << 8);
-/** How many symbols end there, by the same index; a table of its own, so that the next state waits for nothing else. */
+/** Number of symbols that end there, by the same index; a table of its own, so that the next state waits for nothing else. */
 const ENDED_COUNT = new Uint8Array(NEXT_SHAPE.length);
 const SHAPE_IS_PADDING = new Uint8Array(SHAPES.length);
 
@@ -82,7 +82,7 @@ export function measureHuffman(bytes: Uint8Array, start: number, end: number): n
   return SHAPE_IS_PADDING[state >> 8] === 1 ? length : NOT_COMMON;
 }
 
-/** Returns the same and decodes into `out` from 0 on, which needs room for 8/5 of the input and two more bytes. */
+/** As `measureHuffman`, and decodes into `out` from 0 on, which needs room for 8/5 of the input and two more bytes. */
 export function decodeCommonHuffman(
   bytes: Uint8Array,
   start: number,

@@ -98,7 +98,7 @@ export function measureLiteral(literals: LiteralReader, reader: BlockReader): nu
   return length === NOT_COMMON ? decodeToScratch(literals, reader, isHuffman, coded) : length;
 }
 
-/** Returns the same, with the string in `scratch`. */
+/** As `measureLiteral`, with the string in `scratch`. */
 export function decodeLiteral(literals: LiteralReader, reader: BlockReader): number {
   const isHuffman = nextIsHuffman(reader);
   return decodeToScratch(literals, reader, isHuffman, readLength(reader));
@@ -185,7 +185,7 @@ function toScratch(
   return (end - start) | HAS_LONG_CODES;
 }
 
-/** Whether what `toScratch` decoded is valid as a field's value. */
+/** Whether the string that `toScratch` decoded is valid as a field's value. */
 function isValue(scratch: Uint8Array, length: number): boolean {
   const decoded = length & HUFFMAN_LENGTH;
   return length === decoded ? hasNoBlankEnds(scratch, decoded) : isFieldValue(scratch, decoded);

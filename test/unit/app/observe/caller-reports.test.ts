@@ -1,5 +1,5 @@
 import { createCallerReports } from '../../../../src/app/observe/caller-reports';
-import { BatchStatsSheet } from '../../../../src/core/decision/batch-stats';
+import { BatchStatsBuilder } from '../../../../src/core/decision/batch-stats';
 import { createRegistry } from '../../../../src/stats/registry';
 
 /** Reports of batches, each of them a list of what failed and worked since the last one. */
@@ -11,13 +11,13 @@ function start() {
     registry,
     outages: {
       failed: (name, { failing }, fields, times) => said.push({ name, failing, fields, times }),
-      worked: (name) => said.push(`${name} worked`),
+      succeeded: (name) => said.push(`${name} worked`),
     },
     monotonicMs: () => nowMs,
   });
   return {
     batch(requests: number, abandoned: number, storeMs = 101) {
-      const stats = new BatchStatsSheet({ unknownDomains: [], unmatched: undefined }, requests);
+      const stats = new BatchStatsBuilder({ unknownDomains: [], unmatched: undefined }, requests);
       stats.abandoned = abandoned;
       registry.time('ratelimit.store.redis.time', storeMs, 1);
       report(stats);

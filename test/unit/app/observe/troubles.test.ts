@@ -97,7 +97,7 @@ it('names the file and the line of a load that failed, three problems at most, u
     },
   ]);
   load();
-  outages.worked('rules');
+  outages.succeeded('rules');
   pass(2_000);
   expect(troubles.list()).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import { advanceBudget } from '../../../../src/core/budgets/advance';
 import type { EntryState } from '../../../../src/core/kinds/state';
-import { gateOfLimits, momentAfter, standing, START } from '../../../support/budget-gates';
+import { limiterOfLimits, momentAfter, standing, START } from '../../../support/budget-limiters';
 import { inFlight } from '../../../support/budgets';
 
 const minute = { unit: 'MINUTE', requestsPerUnit: 10 } as const;
@@ -13,7 +13,7 @@ const first = ({ entries }: { readonly entries: readonly EntryState[] }) =>
 
 describe('leases that are over', () => {
   it('are charged to a bucket when they end, and drain from then on', () => {
-    const { budget } = gateOfLimits([bucket], { reserve: {} });
+    const { budget } = limiterOfLimits([bucket], { reserve: {} });
     const stored = standing(budget, [15], { held: 8, open: 3 });
     const lapses = [lapse(10, 5), lapse(20, 2)];
     const at = (seconds: number) =>
@@ -23,7 +23,7 @@ describe('leases that are over', () => {
   });
 
   it('are charged at once where they ended before the counter was written', () => {
-    const { budget } = gateOfLimits([bucket], { reserve: {} });
+    const { budget } = limiterOfLimits([bucket], { reserve: {} });
     const stored = standing(budget, [3], { held: 4, open: 1 });
     const after = advanceBudget(budget, stored, [lapse(-30, 4)], momentAfter(1));
     expect(first(after).used).toBe(6 * HIT);
@@ -34,14 +34,14 @@ describe('leases that are over', () => {
     ['as it began', 0, 4],
     ['in it', 59, 4],
   ])('are charged to a window when they ended %s: %i s', (_, seconds, used) => {
-    const { budget } = gateOfLimits([minute], { reserve: {} });
+    const { budget } = limiterOfLimits([minute], { reserve: {} });
     const stored = standing(budget, [0], { held: 4, open: 1 });
     const after = advanceBudget(budget, stored, [lapse(seconds, 4)], momentAfter(59));
     expect(first(after)).toMatchObject({ used, endSeconds: START + 60 });
   });
 
   it('free what they held, and charge nothing where the rule releases it', () => {
-    const { budget } = gateOfLimits([minute, inFlight(3)], {
+    const { budget } = limiterOfLimits([minute, inFlight(3)], {
       reserve: { unsettled: 'release' },
     });
     const stored = standing(budget, [1], { held: 7, open: 2 });
@@ -51,14 +51,14 @@ describe('leases that are over', () => {
   });
 
   it('free no more than is held', () => {
-    const { budget } = gateOfLimits([minute], { reserve: {} });
+    const { budget } = limiterOfLimits([minute], { reserve: {} });
     const stored = standing(budget, [0], { held: 2, open: 1 });
     expect(advanceBudget(budget, stored, [lapse(5, 4)], momentAfter(10)).held).toBe(0);
   });
 });
 
 describe('a window', () => {
-  const { budget } = gateOfLimits([minute]);
+  const { budget } = limiterOfLimits([minute]);
   const stored = standing(budget, [4]);
   const at = (seconds: number) => first(advanceBudget(budget, stored, [], momentAfter(seconds)));
 

@@ -7,7 +7,7 @@ import {
   strike,
 } from '../../../../src/core/budgets/block';
 import type { BlockState } from '../../../../src/core/kinds/state';
-import { blockFor, gateOfLimits, standing } from '../../../support/budget-gates';
+import { blockFor, limiterOfLimits, standing } from '../../../support/budget-limiters';
 
 const terms = { after: 2, withinMs: 1_000, forMs: 5_000, upToMs: 15_000, entry: -1 };
 
@@ -54,7 +54,7 @@ it('says something until its span ends, or until the next block would be the fir
 });
 
 it('refuses for as long as the longest of several', () => {
-  const { budget } = gateOfLimits([{ unit: 'MINUTE', requestsPerUnit: 1 }]);
+  const { budget } = limiterOfLimits([{ unit: 'MINUTE', requestsPerUnit: 1 }]);
   const ended = blockFor(-5);
   const msOf = (...blocks: readonly BlockState[]) => {
     const all = blocks.map(() => terms);

@@ -1,8 +1,8 @@
 import { MAX_OPEN, MAX_SUM, type Budget } from '../../../../src/core/budgets/budget';
 import { commit } from '../../../../src/core/budgets/commit';
-import type { BudgetAsk } from '../../../../src/core/budgets/judge';
+import type { BudgetCharge } from '../../../../src/core/budgets/judge';
 import type { BudgetState } from '../../../../src/core/kinds/state';
-import { blockFor, gateOfLimits, standing, START } from '../../../support/budget-gates';
+import { blockFor, limiterOfLimits, standing, START } from '../../../support/budget-limiters';
 import { inFlight } from '../../../support/budgets';
 
 const second = { unit: 'SECOND', requestsPerUnit: 3 } as const;
@@ -16,10 +16,10 @@ const struck = (strikes: number) => ({
 });
 
 describe('a refused ask', () => {
-  const { budget } = gateOfLimits([second, minute]);
+  const { budget } = limiterOfLimits([second, minute]);
 
   it('is charged where a limit says so', () => {
-    const after = commit(budget, standing(budget, [3, 3]), { hits: 2, mode: 'ask' });
+    const after = commit(budget, standing(budget, [3, 3]), { hits: 2, mode: 'charge' });
     expect(usedOf(after)).toEqual([3, 5]);
   });
 
@@ -30,7 +30,7 @@ describe('a refused ask', () => {
 
   it('counts for the blocks of the limits that refuse it, and of the rule', () => {
     const of = { after: 9 };
-    const { budget } = gateOfLimits(
+    const { budget } = limiterOfLimits(
       [
         { ...second, block: of },
         { ...minute, block: of },
@@ -39,21 +39,21 @@ describe('a refused ask', () => {
         block: of,
       },
     );
-    const strikesAfter = (used: readonly number[], ask: BudgetAsk) =>
-      strikesOf(commit(budget, standing(budget, used), ask));
-    const [ask, reserve] = (['ask', 'reserve'] as const).map((mode) => ({ hits: 1, mode }));
-    expect(strikesAfter([3, 3], ask as BudgetAsk)).toEqual([1, 0, 1]);
-    expect(strikesAfter([3, 3], reserve as BudgetAsk)).toEqual([1, 0, 1]);
-    expect(strikesAfter([0, 10], ask as BudgetAsk)).toEqual([0, 1, 1]);
-    expect(strikesAfter([2, 9], ask as BudgetAsk)).toEqual([0, 0, 0]);
+    const strikesAfter = (used: readonly number[], charge: BudgetCharge) =>
+      strikesOf(commit(budget, standing(budget, used), charge));
+    const [ask, reserve] = (['charge', 'reserve'] as const).map((mode) => ({ hits: 1, mode }));
+    expect(strikesAfter([3, 3], ask as BudgetCharge)).toEqual([1, 0, 1]);
+    expect(strikesAfter([3, 3], reserve as BudgetCharge)).toEqual([1, 0, 1]);
+    expect(strikesAfter([0, 10], ask as BudgetCharge)).toEqual([0, 1, 1]);
+    expect(strikesAfter([2, 9], ask as BudgetCharge)).toEqual([0, 0, 0]);
   });
 
   it.each([
     ['of no hits', 0],
     ['that gives hits back', -1],
   ])('counts for no block %s, as it is not refused', (_, hits) => {
-    const { budget } = gateOfLimits([{ ...minute, block: {} }]);
-    const after = commit(budget, standing(budget, [15]), { hits, mode: 'ask' });
+    const { budget } = limiterOfLimits([{ ...minute, block: {} }]);
+    const after = commit(budget, standing(budget, [15]), { hits, mode: 'charge' });
     expect([usedOf(after), strikesOf(after)]).toEqual([[15 + hits], [0]]);
     expect(after.blocks[0]?.untilMs).toBe(0);
   });
@@ -63,29 +63,32 @@ describe('while a block lasts', () => {
   const block = { after: 3, forMs: 60_000 };
   const blocks = [blockFor(30), struck(1)];
   const rule = [{ ...minute, block }, second] as const;
-  const ask = { hits: 1, mode: 'ask' } as const;
+  const ask = { hits: 1, mode: 'charge' } as const;
 
   it('what it refuses changes nothing', () => {
-    const { budget } = gateOfLimits(rule, { block });
+    const { budget } = limiterOfLimits(rule, { block });
     const state = standing(budget, [10, 3], { blocks });
     expect(commit(budget, state, ask)).toBe(state);
   });
 
   it('refusals of the limits are charged in shadow mode, and count for no block', () => {
-    const { budget } = gateOfLimits(rule, { block }, { shadowMode: true });
+    const { budget } = limiterOfLimits(rule, { block }, { shadowMode: true });
     const after = commit(budget, standing(budget, [10, 3], { blocks }), ask);
     expect([usedOf(after), after.blocks]).toEqual([[11, 3], blocks]);
   });
 
   it('hits are given back', () => {
-    const { budget } = gateOfLimits(rule, { block });
-    const after = commit(budget, standing(budget, [10, 3], { blocks }), { hits: -2, mode: 'ask' });
+    const { budget } = limiterOfLimits(rule, { block });
+    const after = commit(budget, standing(budget, [10, 3], { blocks }), {
+      hits: -2,
+      mode: 'charge',
+    });
     expect(usedOf(after)).toEqual([8, 1]);
   });
 });
 
 describe('a reservation', () => {
-  const { budget } = gateOfLimits([{ ...minute, chargeDenied: false }, inFlight(2)]);
+  const { budget } = limiterOfLimits([{ ...minute, chargeDenied: false }, inFlight(2)]);
   const forced: Budget = { ...budget, isForced: true };
   const reserve = { hits: 3, mode: 'reserve' } as const;
 

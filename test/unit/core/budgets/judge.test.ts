@@ -1,25 +1,25 @@
 import { MAX_OPEN } from '../../../../src/core/budgets/budget';
-import { askOf, judge, type BudgetAsk } from '../../../../src/core/budgets/judge';
+import { chargeOf, judge, type BudgetCharge } from '../../../../src/core/budgets/judge';
 import type { Reservation } from '../../../../src/core/kinds/kind';
 import type { BlockState } from '../../../../src/core/kinds/state';
-import { blockFor, gateOfLimits, standing } from '../../../support/budget-gates';
+import { blockFor, limiterOfLimits, standing } from '../../../support/budget-limiters';
 import { inFlight } from '../../../support/budgets';
 import { SOME_MATCH } from '../../../support/rules';
 
 const minute = { unit: 'MINUTE', requestsPerUnit: 10 } as const;
-const { budget } = gateOfLimits([{ ...minute, block: {} }, inFlight(2)], {
+const { budget } = limiterOfLimits([{ ...minute, block: {} }, inFlight(2)], {
   block: { after: 1 },
 });
-const MODES = ['ask', 'reserve', 'settle', 'cancel'] as const;
-const judged = (used: number, ask: BudgetAsk, changes: Parameters<typeof standing>[2] = {}) =>
-  judge(budget, standing(budget, [used], changes), ask);
+const MODES = ['charge', 'reserve', 'settle', 'cancel'] as const;
+const judged = (used: number, charge: BudgetCharge, changes: Parameters<typeof standing>[2] = {}) =>
+  judge(budget, standing(budget, [used], changes), charge);
 
 describe('an ask', () => {
   it.each([
-    ['fits what neither hits nor reservations take', 3, 'ask', 5, []],
-    ['does not fit beside what is held', 4, 'ask', 5, [0]],
-    ['of no hits fits what is full', 0, 'ask', 8, []],
-    ['of no hits meets a debt', 0, 'ask', 9, [0]],
+    ['fits what neither hits nor reservations take', 3, 'charge', 5, []],
+    ['does not fit beside what is held', 4, 'charge', 5, [0]],
+    ['of no hits fits what is full', 0, 'charge', 8, []],
+    ['of no hits meets a debt', 0, 'charge', 9, [0]],
     ['that reserves nothing needs something left', 0, 'reserve', 8, [0]],
     ['that reserves nothing fits where one hit is left', 0, 'reserve', 7, []],
   ] as const)('%s', (_, hits, mode, used, refusing) => {
@@ -30,7 +30,7 @@ describe('an ask', () => {
   it.each([
     [1, 'reserve', []],
     [2, 'reserve', [1]],
-    [2, 'ask', []],
+    [2, 'charge', []],
   ] as const)('that finds %i of 2 slots taken and would %s', (open, mode, refusing) => {
     expect(judged(0, { hits: 1, mode }, { open }).refusing).toEqual(refusing);
   });
@@ -38,9 +38,9 @@ describe('an ask', () => {
   it.each([
     [MAX_OPEN - 1, 'reserve', false],
     [MAX_OPEN, 'reserve', true],
-    [MAX_OPEN, 'ask', false],
+    [MAX_OPEN, 'charge', false],
   ] as const)('that finds %i reservations open and would %s', (open, mode, isOver) => {
-    const slotless = gateOfLimits([minute], { reserve: {} }).budget;
+    const slotless = limiterOfLimits([minute], { reserve: {} }).budget;
     const judgement = judge(slotless, standing(slotless, [0], { open }), { hits: 1, mode });
     expect(judgement).toEqual({ isOver, refusing: [], block: -1 });
   });
@@ -49,17 +49,20 @@ describe('an ask', () => {
     const blocks = [blockFor(-1), blockFor(1)];
     const isOver = MODES.map((mode) => judged(0, { hits: 0, mode }, { blocks }).isOver);
     expect(isOver).toEqual([true, true, false, false]);
-    expect(judged(11, { hits: 1, mode: 'ask' }, { blocks })).toMatchObject({
+    expect(judged(11, { hits: 1, mode: 'charge' }, { blocks })).toMatchObject({
       refusing: [],
       block: 1,
     });
-    expect(judged(0, { hits: -1, mode: 'ask' }, { blocks }).isOver).toBe(false);
+    expect(judged(0, { hits: -1, mode: 'charge' }, { blocks }).isOver).toBe(false);
   });
 
   it('is told of a block in shadow mode, and judged by the limits', () => {
-    const shadow = gateOfLimits([{ ...minute, block: {} }], { block: {} }, { shadowMode: true });
+    const shadow = limiterOfLimits([{ ...minute, block: {} }], { block: {} }, { shadowMode: true });
     const ofUsed = (used: number, ...blocks: readonly BlockState[]) =>
-      judge(shadow.budget, standing(shadow.budget, [used], { blocks }), { hits: 1, mode: 'ask' });
+      judge(shadow.budget, standing(shadow.budget, [used], { blocks }), {
+        hits: 1,
+        mode: 'charge',
+      });
     const [none, lasts] = [blockFor(-1), blockFor(1)];
     expect(ofUsed(0, lasts, none)).toEqual({ isOver: false, refusing: [], block: 0 });
     expect(ofUsed(0, none, lasts)).toEqual({ isOver: false, refusing: [], block: 1 });
@@ -77,9 +80,9 @@ describe('an ask', () => {
 
 describe('what an increment asks', () => {
   const askFor = (hits: number, was: number, reservation?: Omit<Reservation, 'id'>) =>
-    askOf(
+    chargeOf(
       {
-        ...{ gate: gateOfLimits([minute]), hits, times: 1, windowEndSeconds: 0 },
+        ...{ limiter: limiterOfLimits([minute]), hits, times: 1, windowEndSeconds: 0 },
         ...SOME_MATCH,
         reservation: reservation && { ...reservation, id: 'a' },
       },
@@ -88,8 +91,8 @@ describe('what an increment asks', () => {
     );
 
   it.each([
-    ['hits at once', 3, undefined, { hits: 3, mode: 'ask' }],
-    ['hits that are given back', -3, undefined, { hits: -3, mode: 'ask' }],
+    ['hits at once', 3, undefined, { hits: 3, mode: 'charge' }],
+    ['hits that are given back', -3, undefined, { hits: -3, mode: 'charge' }],
     ['to hold hits', 3, { mode: 'reserve', saysHits: true }, { hits: 3, mode: 'reserve' }],
     [
       'to hold nothing below 0',
@@ -110,7 +113,7 @@ describe('what an increment asks', () => {
       { hits: 7, mode: 'settle' },
     ],
     ['to charge nothing', 3, { mode: 'cancel', saysHits: true }, { hits: 0, mode: 'cancel' }],
-    ['to look', 3, { mode: 'look', saysHits: true }, { hits: 0, mode: 'ask' }],
+    ['to look', 3, { mode: 'read', saysHits: true }, { hits: 0, mode: 'charge' }],
   ] as const)('is %s', (_, hits, reservation, ask) => {
     expect(askFor(hits, 7, reservation)).toEqual(ask);
   });

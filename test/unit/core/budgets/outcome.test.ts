@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import type { Budget } from '../../../../src/core/budgets/budget';
 import { outcomeOfBudget } from '../../../../src/core/budgets/outcome';
-import type { Gate } from '../../../../src/core/kinds/kind';
+import type { Limiter } from '../../../../src/core/kinds/kind';
 import type { EntryState } from '../../../../src/core/kinds/state';
-import { blockFor, gateOfLimits, standing, START } from '../../../support/budget-gates';
+import { blockFor, limiterOfLimits, standing, START } from '../../../support/budget-limiters';
 import { inFlight } from '../../../support/budgets';
 import { SOME_MATCH } from '../../../support/rules';
 
@@ -22,7 +22,7 @@ function outcome(
   ask: number | Ask,
   changes: Changes = {},
 ) {
-  const wanted = typeof ask === 'number' ? ({ hits: ask, mode: 'ask' } as const) : ask;
+  const wanted = typeof ask === 'number' ? ({ hits: ask, mode: 'charge' } as const) : ask;
   return outcomeOfBudget(budget, standing(budget, used, changes), wanted, START);
 }
 
@@ -40,7 +40,7 @@ describe('the limit that answers', () => {
     ],
     ['no hits at all', [minute, { ...hour, requestsPerUnit: 0 }], [5, 0], 1],
   ] as const)('of those that admit has %s', (_, limits, used, entry) => {
-    expect(outcome(gateOfLimits(limits).budget, used, 0).entry).toBe(entry);
+    expect(outcome(limiterOfLimits(limits).budget, used, 0).entry).toBe(entry);
   });
 
   it.each([
@@ -49,14 +49,14 @@ describe('the limit that answers', () => {
     ['the first of equals', [minute, { ...minute, requestsPerUnit: 9 }], [10, 9], 0, 60],
     ['the only one that refuses', [hour, second], [0, 3], 1, 1],
   ] as const)('of those that refuse does so for longest, %s', (_, limits, used, entry, wait) => {
-    const told = outcome(gateOfLimits(limits).budget, used, 1);
+    const told = outcome(limiterOfLimits(limits).budget, used, 1);
     expect(told).toMatchObject({ isOver: true, remaining: 0, over: 1, entry, resetSeconds: wait });
     expect(told.used).toBe(used[entry]);
   });
 });
 
 it('says of each limit what is left after the ask, what is used and until when', () => {
-  const { budget } = gateOfLimits([minute, bucket, inFlight(4)]);
+  const { budget } = limiterOfLimits([minute, bucket, inFlight(4)]);
   const told = outcome(budget, [3, 6], 2, { held: 1, open: 3 });
   expect(told.entries).toEqual([
     { isOver: false, remaining: 4, used: 6, resetSeconds: 60 },
@@ -72,9 +72,9 @@ it('says of each limit what is left after the ask, what is used and until when',
 });
 
 describe('the wait of an ask that is refused', () => {
-  const { budget } = gateOfLimits([bucket]);
-  const window = gateOfLimits([minute]).budget;
-  const debtor = { hits: 0, mode: 'ask' } as const;
+  const { budget } = limiterOfLimits([bucket]);
+  const window = limiterOfLimits([minute]).budget;
+  const debtor = { hits: 0, mode: 'charge' } as const;
 
   it.each([
     ['until so many hits have drained', budget, 18, 5, {}, 3],
@@ -102,14 +102,14 @@ describe('the wait of an ask that is refused', () => {
   });
 
   it('is a second for a slot, however long it was taken', () => {
-    const slots = gateOfLimits([inFlight(1)]).budget;
+    const slots = limiterOfLimits([inFlight(1)]).budget;
     const told = outcome(slots, [], { hits: 1, mode: 'reserve' }, { open: 1 });
     expect(told).toMatchObject({ isOver: true, used: 1, resetSeconds: 1, reserved: -1 });
   });
 });
 
 describe('hits that are given back', () => {
-  const { budget } = gateOfLimits([hour, minute, inFlight(1)]);
+  const { budget } = limiterOfLimits([hour, minute, inFlight(1)]);
 
   it.each([
     ['are over while a limit stays in debt, which answers', [5, 12], true, 1, 60],
@@ -126,7 +126,7 @@ describe('hits that are given back', () => {
   });
 
   it('are taken by the counter while a block lasts, and not refused by it', () => {
-    const blocked = gateOfLimits([minute], { block: {} }).budget;
+    const blocked = limiterOfLimits([minute], { block: {} }).budget;
     const told = outcome(blocked, [10], -4, { blocks: [blockFor(20)] });
     expect(told).toMatchObject({ isOver: false, remaining: 4, blockedHits: 0 });
   });
@@ -136,12 +136,12 @@ it('answers for one limit as that limit does alone', () => {
   const hits = fc.integer({ min: -8, max: 25 });
   fc.assert(
     fc.property(fc.constantFrom(bucket, sliding), fc.nat({ max: 30 }), hits, (limit, used, ask) => {
-      const { budget } = gateOfLimits([limit]);
-      const { gate } = budget.entries[0] as Budget['entries'][number];
+      const { budget } = limiterOfLimits([limit]);
+      const { limiter } = budget.entries[0] as Budget['entries'][number];
       const state = standing(budget, [used]).entries[0] as EntryState;
-      const asked = { gate: gate as Gate, hits: ask, times: 1, windowEndSeconds: 0 };
+      const asked = { limiter: limiter as Limiter, hits: ask, times: 1, windowEndSeconds: 0 };
       expect(outcome(budget, [used], ask)).toMatchObject(
-        gate.kind.outcome({ ...asked, ...SOME_MATCH }, state, ask, 0, START),
+        limiter.kind.outcome({ ...asked, ...SOME_MATCH }, state, ask, 0, START),
       );
     }),
   );
@@ -151,7 +151,7 @@ describe('blocks', () => {
   const block = { after: 1, forMs: 90_000 };
 
   it('that begin are counted, others are not', () => {
-    const { budget } = gateOfLimits(
+    const { budget } = limiterOfLimits(
       [
         { ...minute, block },
         { ...hour, block },
@@ -165,7 +165,7 @@ describe('blocks', () => {
   });
 
   it('refuse from the ask on that begins them', () => {
-    const { budget } = gateOfLimits([second], { block });
+    const { budget } = limiterOfLimits([second], { block });
     const told = outcome(budget, [3], 2);
     expect(told).toMatchObject({ isOver: true, resetSeconds: 90, blocksBegun: 1, blockedHits: 0 });
   });
@@ -173,7 +173,7 @@ describe('blocks', () => {
   const lasting = { blocks: [blockFor(20)] };
 
   it('that last refuse for their rest', () => {
-    const { budget } = gateOfLimits([second, minute], { block });
+    const { budget } = limiterOfLimits([second, minute], { block });
     expect(outcome(budget, [0, 4], 2, lasting)).toMatchObject({
       ...{ isOver: true, remaining: 0, over: 2, used: 0, entry: 0, resetSeconds: 20 },
       ...{ blockedHits: 2, blocksBegun: 0 },
@@ -194,14 +194,14 @@ describe('blocks', () => {
       20,
     ],
   ] as const)('that last answer for %s', (_, limits, used, changes, entry, wait) => {
-    const { budget } = gateOfLimits(limits, { block });
+    const { budget } = limiterOfLimits(limits, { block });
     const told = outcome(budget, used, 1, { ...lasting, ...changes });
     expect(told).toMatchObject({ isOver: true, entry, resetSeconds: wait });
     expect(told.used).toBe(told.entries[entry]?.used);
   });
 
   it('that last are told in shadow mode, and refuse nothing', () => {
-    const { budget } = gateOfLimits([minute], { block }, { shadowMode: true });
+    const { budget } = limiterOfLimits([minute], { block }, { shadowMode: true });
     expect(outcome(budget, [2], 3, lasting)).toMatchObject({
       ...{ isOver: false, remaining: 5, over: 0, resetSeconds: 60, blockedHits: 3 },
     });
@@ -212,7 +212,7 @@ describe('blocks', () => {
 });
 
 it('says what is held from now on, and what was charged in place of it', () => {
-  const { budget } = gateOfLimits([minute, inFlight(2)]);
+  const { budget } = limiterOfLimits([minute, inFlight(2)]);
   const of = (mode: Ask['mode'], hits: number, changes: Changes = {}) => {
     const { reserved, settled, lapsed } = outcome(budget, [2], { mode, hits }, changes);
     return [reserved, settled, lapsed];
@@ -227,5 +227,5 @@ it('says what is held from now on, and what was charged in place of it', () => {
     ...{ isOver: false, remaining: 0, settled: 11 },
   });
   expect(of('settle', 6)).toEqual([-1, -1, 0]);
-  expect(of('ask', 1)).toEqual([-1, -1, 0]);
+  expect(of('charge', 1)).toEqual([-1, -1, 0]);
 });

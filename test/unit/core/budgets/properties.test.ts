@@ -3,7 +3,7 @@ import { createMemoryCounters } from '../../../../src/counters/memory/create-mem
 import { AlgorithmCounter } from '../../../support/algorithm-counter';
 import { budgetOf, inFlight } from '../../../support/budgets';
 import { createDecider, decisionOf } from '../../../support/decider';
-import { gateOf } from '../../../support/gates';
+import { limiterOf } from '../../../support/limiters';
 import { descriptor, request } from '../../../support/requests';
 import { rulesOf, type RuleSketch } from '../../../support/rules';
 import { tickAt } from '../../../../src/core/kinds/ticks';
@@ -126,8 +126,8 @@ it('holds, charges, lapses and frees slots as its promise says, under every orde
 const seconds = { limit: 3, periodSeconds: 1 };
 const minutes = { limit: 20, periodSeconds: 60 };
 const others = [
-  gateOf({ name: 'gcra', ...minutes, burst: 6 }),
-  gateOf({ name: 'sliding_window', ...minutes }),
+  limiterOf({ name: 'gcra', ...minutes, burst: 6 }),
+  limiterOf({ name: 'sliding_window', ...minutes }),
 ] as const;
 
 it('admits what each of its limits would admit alone, and charges all of them or none', async () => {
@@ -152,19 +152,19 @@ it('admits what each of its limits would admit alone, and charges all of them or
         time.now = Math.round((time.now + waited) * 1_000) / 1_000;
         const second = Math.floor(time.now);
         if (second !== window.second) window = { second, used: 0 };
-        const states = others.map((gate, at) =>
-          (alone[at] as AlgorithmCounter).stateAt(gate, tickAt(time.now, gate.tickMicros)),
+        const states = others.map((limiter, at) =>
+          (alone[at] as AlgorithmCounter).stateAt(limiter, tickAt(time.now, limiter.tickMicros)),
         );
-        const fits = others.map((gate, at) => {
-          const asked = { gate, hits: wanted, times: 1, windowEndSeconds: 0 };
-          return !gate.kind.refuses(asked, states[at] as never) && wanted <= gate.size;
+        const fits = others.map((limiter, at) => {
+          const asked = { limiter, hits: wanted, times: 1, windowEndSeconds: 0 };
+          return !limiter.kind.refuses(asked, states[at] as never) && wanted <= limiter.size;
         });
         const isAdmitted = window.used + wanted <= seconds.limit && fits.every(Boolean);
         expect((await ask([], wanted))?.code).toBe(isAdmitted ? 'OK' : 'OVER_LIMIT');
         if (!isAdmitted) continue;
         window.used += wanted;
-        others.forEach((gate, at) =>
-          (alone[at] as AlgorithmCounter).apply(gate, tickAt(time.now, gate.tickMicros), {
+        others.forEach((limiter, at) =>
+          (alone[at] as AlgorithmCounter).apply(limiter, tickAt(time.now, limiter.tickMicros), {
             hits: wanted,
             times: 1,
           }),

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { budgetKind } from '../../../../src/core/budgets/budget-kind';
 import { refusalOfOne } from '../../../../src/core/budgets/refusing';
-import type { Gate } from '../../../../src/core/kinds/kind';
-import { blockFor, gateOfLimits, standing, START } from '../../../support/budget-gates';
+import type { Limiter } from '../../../../src/core/kinds/kind';
+import { blockFor, limiterOfLimits, standing, START } from '../../../support/budget-limiters';
 import { inFlight } from '../../../support/budgets';
 import { SOME_MATCH } from '../../../support/rules';
 
@@ -19,27 +19,31 @@ describe('the refusal of one hit', () => {
   ])(
     'is that %s, not of a block that it would begin',
     (_, used, changes, expected, resetSeconds) => {
-      const gate = gateOfLimits([second, minute], { block });
-      const refused = refusalOfOne(gate, standing(gate.budget, used, changes), START);
+      const limiter = limiterOfLimits([second, minute], { block });
+      const refused = refusalOfOne(limiter, standing(limiter.budget, used, changes), START);
       expect(refused).toEqual({ ...expected, resetSeconds });
     },
   );
 
   it('is that of a reservation where the rule takes these', () => {
-    const gate = gateOfLimits([minute, inFlight(2)]);
-    const of = (open: number) => refusalOfOne(gate, standing(gate.budget, [4], { open }), START);
+    const limiter = limiterOfLimits([minute, inFlight(2)]);
+    const of = (open: number) =>
+      refusalOfOne(limiter, standing(limiter.budget, [4], { open }), START);
     expect([of(1), of(2)]).toEqual([undefined, { limit: 2, used: 2, resetSeconds: 1 }]);
   });
 
   it('is there when an ask of one hit is refused, and only then', () => {
-    const gate = gateOfLimits([second, minute], { block });
+    const limiter = limiterOfLimits([second, minute], { block });
     const seconds = fc.integer({ min: -9, max: 9 });
     fc.assert(
       fc.property(fc.nat({ max: 6 }), fc.nat({ max: 14 }), seconds, (one, two, blocked) => {
-        const state = standing(gate.budget, [one, two], { blocks: [blockFor(blocked)] });
-        const ask = { ...{ gate: gate as unknown as Gate, hits: 1, times: 1 }, ...SOME_MATCH };
+        const state = standing(limiter.budget, [one, two], { blocks: [blockFor(blocked)] });
+        const ask = {
+          ...{ limiter: limiter as unknown as Limiter, hits: 1, times: 1 },
+          ...SOME_MATCH,
+        };
         const isRefused = budgetKind.refuses({ ...ask, windowEndSeconds: START }, state);
-        expect(refusalOfOne(gate, state, START) !== undefined).toBe(isRefused);
+        expect(refusalOfOne(limiter, state, START) !== undefined).toBe(isRefused);
       }),
     );
   });

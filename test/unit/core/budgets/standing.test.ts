@@ -5,18 +5,18 @@ import { standingOf } from '../../../../src/core/budgets/standing';
 import type { BudgetState } from '../../../../src/core/kinds/state';
 import {
   blockFor,
-  gateOfLimits,
+  limiterOfLimits,
   momentAfter,
   standing,
   START,
-} from '../../../support/budget-gates';
+} from '../../../support/budget-limiters';
 
 const minute = { unit: 'MINUTE', requestsPerUnit: 10 } as const;
 const bucket = { unit: 'MINUTE', requestsPerUnit: 60, burst: 20, algorithm: 'gcra' } as const;
-const gate = gateOfLimits([minute, bucket], { reserve: {}, block: {} });
-const { budget } = gate;
+const limiter = limiterOfLimits([minute, bucket], { reserve: {}, block: {} });
+const { budget } = limiter;
 
-const recordOf = (state: BudgetState) => budgetKind.encode(gate, state);
+const recordOf = (state: BudgetState) => budgetKind.encode(limiter, state);
 const lapsesOf = (...ends: readonly number[]) =>
   ends.map((seconds) => ({ hits: 2, endMs: (START + seconds) * 1_000 }));
 

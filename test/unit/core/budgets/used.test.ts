@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { usedOfNearest, withUsed } from '../../../../src/core/budgets/used';
-import { blockFor, gateOfLimits, standing } from '../../../support/budget-gates';
+import { blockFor, limiterOfLimits, standing } from '../../../support/budget-limiters';
 import { inFlight } from '../../../support/budgets';
 
 const minute = { unit: 'MINUTE', requestsPerUnit: 10 } as const;
@@ -20,12 +20,12 @@ describe('hits in use', () => {
     ['no slot where hits are limited', [inFlight(2), minute], [0, 1], { open: 2 }, 1],
     ['slots alone', [inFlight(4), inFlight(2)], [], { open: 2 }, 2],
   ] as const)('are those of %s', (_, limits, used, changes, expected) => {
-    const { budget } = gateOfLimits(limits);
+    const { budget } = limiterOfLimits(limits);
     expect(usedOfNearest(budget, standing(budget, used, changes))).toBe(expected);
   });
 
   it('are set for one limit, while all else stays', () => {
-    const { budget } = gateOfLimits([minute, bucket, sliding, hour], { block: {} });
+    const { budget } = limiterOfLimits([minute, bucket, sliding, hour], { block: {} });
     const used = fc.tuple(...budget.entries.map(() => fc.nat({ max: 30 })));
     fc.assert(
       fc.property(used, fc.nat({ max: 3 }), fc.nat({ max: 30 }), (before, at, hits) => {

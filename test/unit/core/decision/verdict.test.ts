@@ -25,11 +25,11 @@ const options = { nearLimitRatio: 0.8, quotaMode: false };
 
 /** The verdict on an ask after which its counter stands there. */
 function verdictAt(hit: DescriptorHit, after: number, isHeld = false): Verdict {
-  const { gate } = hit.limit;
+  const { limiter } = hit.limit;
   const windowEndSeconds = windows.second + secondsUntilReset(hit.limit, windows);
-  const asked = { gate, hits: hit.hits, times: 1, windowEndSeconds };
-  const outcome = gate.kind.outcome(asked, after, hit.hits, 0, windows.second);
-  return evaluate(hit, gate, outcome, isHeld, options);
+  const asked = { limiter, hits: hit.hits, times: 1, windowEndSeconds };
+  const outcome = limiter.kind.outcome(asked, after, hit.hits, 0, windows.second);
+  return evaluate(hit, limiter, outcome, isHeld, options);
 }
 
 describe('evaluate', () => {

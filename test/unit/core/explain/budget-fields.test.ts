@@ -29,7 +29,7 @@ it('says what is left of each limit, what is held and open, and for how long it 
   const clock = () => now;
   const counters = createMemoryCounters({ clock });
   const decide = createDecider({ rules: { current: rules }, counters, clock });
-  const read = () => counters.read('{c:d_k_v~1}~r', clock(), limitOf('k').gate) ?? {};
+  const read = () => counters.read('{c:d_k_v~1}~r', clock(), limitOf('k').limiter) ?? {};
   await decide(request('d', [descriptor(['k=v', 'reserve=a'], { hits: 4 })]));
   expect(budgetFields(limitOf('k'), read(), START)).toEqual({
     limits: [

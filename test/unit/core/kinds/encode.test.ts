@@ -1,13 +1,13 @@
-import { gateOf, type StateGate } from '../../../support/gates';
+import { limiterOf, type StateLimiter } from '../../../support/limiters';
 import { KINDS, type AlgorithmName } from '../../../../src/core/kinds/kinds';
 import type { Kind } from '../../../../src/core/kinds/kind';
-import { lifetimeMs, limitGate, usedHits } from '../../../../src/core/kinds/gate';
+import { lifetimeMs, compileLimiter, usedHits } from '../../../../src/core/kinds/limiter';
 import { tickAt } from '../../../../src/core/kinds/ticks';
 
 const NOW = 1_795_240_205;
 
 function algorithm(name: AlgorithmName, periodSeconds = 10, limit = 100) {
-  return gateOf({
+  return limiterOf({
     name,
     limit,
     burst: undefined,
@@ -16,12 +16,12 @@ function algorithm(name: AlgorithmName, periodSeconds = 10, limit = 100) {
   });
 }
 
-function readUsed(rule: StateGate, value: string, nowSeconds: number): number | undefined {
+function readUsed(rule: StateLimiter, value: string, nowSeconds: number): number | undefined {
   const state = rule.kind.decode(rule, value, tickAt(nowSeconds, rule.tickMicros));
   return state && usedHits(rule, state);
 }
 
-function writeUsed(rule: StateGate, hits: number, nowSeconds: number) {
+function writeUsed(rule: StateLimiter, hits: number, nowSeconds: number) {
   const tick = tickAt(nowSeconds, rule.tickMicros);
   const state = rule.kind.ofHits(rule, hits, tick);
   return { value: rule.kind.encode(rule, state, tick), lifetimeMs: lifetimeMs(rule, state) };
@@ -33,32 +33,32 @@ const nameOf = ({ words, letter }: Kind) => `${words.name} (${letter})`;
 it.each(everyKind.map((kind) => [nameOf(kind), kind] as const))(
   'reads what it wrote as any kind of the table: %s',
   (_, kind) => {
-    const gate = limitGate(kind, { limit: 10, periodSeconds: 10 });
-    const tick = tickAt(NOW, gate.tickMicros);
+    const limiter = compileLimiter(kind, { limit: 10, periodSeconds: 10 });
+    const tick = tickAt(NOW, limiter.tickMicros);
     for (const hits of [0, 1, 7, 10, 25]) {
       const stored = kind.decode(
-        gate,
-        kind.encode(gate, kind.ofHits(gate, hits, tick), tick),
+        limiter,
+        kind.encode(limiter, kind.ofHits(limiter, hits, tick), tick),
         tick,
       );
-      expect(stored).toEqual(kind.ofHits(gate, hits, tick));
+      expect(stored).toEqual(kind.ofHits(limiter, hits, tick));
     }
   },
 );
 
-it.each(everyKind.filter(({ hasOwnForm }) => !hasOwnForm).map((kind) => [nameOf(kind), kind]))(
+it.each(everyKind.filter(({ isRecord }) => !isRecord).map((kind) => [nameOf(kind), kind]))(
   'lets no time pass in a window, whose key says when it ends: %s',
   (_, kind) => {
-    const gate = limitGate(kind, { limit: 10, periodSeconds: 10 });
-    const seen = kind.ofHits(gate, 7, NOW);
-    expect(kind.advance(gate, seen, 9)).toEqual(seen);
+    const limiter = compileLimiter(kind, { limit: 10, periodSeconds: 10 });
+    const reading = kind.ofHits(limiter, 7, NOW);
+    expect(kind.advance(limiter, reading, 9)).toEqual(reading);
   },
 );
 
 it('knows all hits that were asked where each is charged, and there alone', () => {
   const asked = everyKind.map((kind) => {
-    const gate = limitGate(kind, { limit: 10, periodSeconds: 10 });
-    return [nameOf(kind), kind.hitsAsked(kind.ofHits(gate, 25, NOW))];
+    const limiter = compileLimiter(kind, { limit: 10, periodSeconds: 10 });
+    return [nameOf(kind), kind.hitsCharged(kind.ofHits(limiter, 25, NOW))];
   });
   expect(asked).toEqual([
     ['fixed_window (p)', 25],

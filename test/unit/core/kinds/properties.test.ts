@@ -1,24 +1,28 @@
-import { gateOf, LOOKING_NAMES, type StateGate, nameOf } from '../../../support/gates';
+import { limiterOf, READ_FIRST_NAMES, type StateLimiter, nameOf } from '../../../support/limiters';
 import fc from 'fast-check';
 import { tickAt } from '../../../../src/core/kinds/ticks';
 import { outcomeOf } from '../../../../src/core/kinds/whole';
 import { countAdmitted } from '../../../../src/core/kinds/whole';
-import { type Asks } from '../../../../src/core/kinds/kind';
+import { type Charges } from '../../../../src/core/kinds/kind';
 import { type CounterState } from '../../../../src/core/kinds/kind';
 import { MOVES, play, rules } from '../../../support/algorithm-arbitraries';
 import { AlgorithmCounter } from '../../../support/algorithm-counter';
 
 const START = 1_700_000_040;
-const startOf = ({ tickMicros }: StateGate) => tickAt(START, tickMicros);
+const startOf = ({ tickMicros }: StateLimiter) => tickAt(START, tickMicros);
 const debts = fc.boolean();
 
 /** b + floor(L·w / P), to the last digit. */
-const promiseOf = ({ size, limit, periodTicks }: StateGate, ticks: number) =>
+const promiseOf = ({ size, limit, periodTicks }: StateLimiter, ticks: number) =>
   BigInt(size) + (BigInt(limit) * BigInt(ticks)) / BigInt(periodTicks);
 
 /** Hits admitted by the asks of one batch. */
-const admit = (counter: AlgorithmCounter, rule: StateGate, tick: number, asks: Asks): number =>
-  countAdmitted(rule, counter.apply(rule, tick, asks), asks) * asks.hits;
+const admit = (
+  counter: AlgorithmCounter,
+  rule: StateLimiter,
+  tick: number,
+  charges: Charges,
+): number => countAdmitted(rule, counter.apply(rule, tick, charges), charges) * charges.hits;
 
 describe('a gcra counter', () => {
   it('admits exactly the burst and what the period brings under endless demand', () => {
@@ -105,7 +109,7 @@ describe('a sliding window of a small limit', () => {
       periodSeconds: fc.constantFrom(1, 60, 3_600, 86_400, 31_536_000),
     })
     .map((said) =>
-      gateOf({ name: 'sliding_window', burst: undefined, chargeDenied: false, ...said }),
+      limiterOf({ name: 'sliding_window', burst: undefined, chargeDenied: false, ...said }),
     );
 
   it('never admits more than the limit in any period', () => {
@@ -148,7 +152,7 @@ describe('a sliding window of a small limit', () => {
 it.each([65, 100, 1_000, 100_000])(
   'refuses at most 1 % of a steady client under a sliding window of %d',
   (limit) => {
-    const rule = gateOf({
+    const rule = limiterOf({
       ...{ name: 'sliding_window', limit, burst: undefined, chargeDenied: false },
       periodSeconds: 3_600,
     });
@@ -165,7 +169,7 @@ it.each([65, 100, 1_000, 100_000])(
   },
 );
 
-describe.each(LOOKING_NAMES)('a %s counter', (name) => {
+describe.each(READ_FIRST_NAMES)('a %s counter', (name) => {
   it('is left as it was by looks', () => {
     fc.assert(
       fc.property(rules(name, debts), MOVES, (rule, moves) => {
@@ -230,7 +234,7 @@ describe.each(['gcra', 'sliding_window'] as const)('a refusal by %s', (name) => 
 });
 
 /** What is free, in integers of any size. */
-const exactFree = (rule: StateGate, { used, previous, elapsed }: CounterState): bigint => {
+const exactFree = (rule: StateLimiter, { used, previous, elapsed }: CounterState): bigint => {
   const [period, held] = [BigInt(rule.periodTicks), BigInt(used)];
   const capacity = BigInt(rule.size) * period;
   if (nameOf(rule) === 'gcra') return capacity - held;
@@ -239,7 +243,7 @@ const exactFree = (rule: StateGate, { used, previous, elapsed }: CounterState): 
 };
 
 /** Seconds until so many units of a gcra counter are free, in integers of any size. */
-const exactWait = ({ limit, tickMicros }: StateGate, missing: bigint): bigint => {
+const exactWait = ({ limit, tickMicros }: StateLimiter, missing: bigint): bigint => {
   const ticks = (missing + BigInt(limit) - 1n) / BigInt(limit);
   const perSecond = BigInt(1_000_000 / tickMicros);
   const seconds = (ticks + perSecond - 1n) / perSecond;

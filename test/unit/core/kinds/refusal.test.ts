@@ -1,34 +1,39 @@
 import { all } from '../../../../src/core/kinds/all';
-import { unused, usedHits } from '../../../../src/core/kinds/gate';
-import type { Asked, CounterState } from '../../../../src/core/kinds/kind';
-import { plainGate } from '../../../../src/core/kinds/kinds';
+import { unused, usedHits } from '../../../../src/core/kinds/limiter';
+import type { Operation, CounterState } from '../../../../src/core/kinds/kind';
+import { plainLimiter } from '../../../../src/core/kinds/kinds';
 import { refusedUntil, stateRefusing } from '../../../../src/core/kinds/refusal';
-import { gateOf, type StateGate } from '../../../support/gates';
+import { limiterOf, type StateLimiter } from '../../../support/limiters';
 
 const NOW = 1_700_000_040;
 /** 10 hits a minute, one in 6 s, of which 15 fit at once. */
 const bucketOf = (chargeDenied: boolean) =>
-  gateOf({ name: 'gcra', limit: 10, burst: 15, periodSeconds: 60, chargeDenied });
+  limiterOf({ name: 'gcra', limit: 10, burst: 15, periodSeconds: 60, chargeDenied });
 const bucket = bucketOf(false);
 const charging = bucketOf(true);
-const guarded = gateOf({ name: 'fixed_window', limit: 10, chargeDenied: false, periodSeconds: 60 });
-const counted = plainGate(10);
+const guarded = limiterOf({
+  name: 'fixed_window',
+  limit: 10,
+  chargeDenied: false,
+  periodSeconds: 60,
+});
+const counted = plainLimiter(10);
 
-const inUse = (hits: number, gate: StateGate = bucket): CounterState =>
-  gate.kind.take(gate, unused(gate, NOW), hits);
-const asksFor = (hits: number, times = 1, gate: StateGate = bucket): Asked => ({
-  ...{ gate, hits, times },
+const inUse = (hits: number, limiter: StateLimiter = bucket): CounterState =>
+  limiter.kind.take(limiter, unused(limiter, NOW), hits);
+const asksFor = (hits: number, times = 1, limiter: StateLimiter = bucket): Operation => ({
+  ...{ limiter, hits, times },
   windowEndSeconds: NOW + 30,
 });
-const countFor = (hits: number): Asked => ({ ...asksFor(hits), gate: counted });
+const countFor = (hits: number): Operation => ({ ...asksFor(hits), limiter: counted });
 
 describe('what a store says of an ask tells of a refusal', () => {
   it.each([
     ['asks that all fit', 10, asksFor(2, 2), 'none'],
     ['an ask that does not fit', 14, asksFor(2), 14],
     ['asks of which the first ones fit, by where they leave the counter', 10, asksFor(2, 4), 14],
-  ] as const)('by %s', (_, used, asked, expected) => {
-    const refusal = bucket.kind.refusal(asked, inUse(used), false);
+  ] as const)('by %s', (_, used, operation, expected) => {
+    const refusal = bucket.kind.refusal(operation, inUse(used), false);
     expect(refusal === 'none' ? 'none' : refusal && usedHits(bucket, refusal)).toBe(expected);
   });
 
@@ -37,8 +42,8 @@ describe('what a store says of an ask tells of a refusal', () => {
     ['a look', asksFor(0), false],
     ['hits that are given back', asksFor(-1), false],
     ['one whose rule charges what it refuses', asksFor(2, 1, charging), false],
-  ])('nothing by %s', (_, asked, isHeld) => {
-    expect(bucket.kind.refusal(asked, inUse(14), isHeld)).toBeUndefined();
+  ])('nothing by %s', (_, operation, isHeld) => {
+    expect(bucket.kind.refusal(operation, inUse(14), isHeld)).toBeUndefined();
   });
 });
 
@@ -49,8 +54,8 @@ it.each([
   ['hits whose rule charges what it refuses', asksFor(1, 1, charging), false],
 ])(
   'knows whether what is known of a refusal answers %s in place of the store',
-  (_, asked, isRecalled) => {
-    expect(asked.gate.kind.isRecalled(asked)).toBe(isRecalled);
+  (_, operation, isRecalled) => {
+    expect(operation.limiter.kind.isRecalled(operation)).toBe(isRecalled);
   },
 );
 
@@ -68,8 +73,8 @@ describe('a counter that has refused', () => {
     ['of an ask that fits by now', asksFor(1), 6],
     ['of asks of which one fits by now', asksFor(1, 3), 6],
     ['once the clock went back', asksFor(1), -1],
-  ])('is not known to refuse any %s', (_, asked, after) => {
-    expect(stateRefusing(known, asked, NOW + after)).toBeUndefined();
+  ])('is not known to refuse any %s', (_, operation, after) => {
+    expect(stateRefusing(known, operation, NOW + after)).toBeUndefined();
   });
 
   it.each([
@@ -78,9 +83,9 @@ describe('a counter that has refused', () => {
     ['two hits', asksFor(2), NOW + 13],
     ['a window that ends', asksFor(1, 1, guarded), NOW + 30],
     ['a count', countFor(1), NOW + 30],
-  ])('refuses %s until it fits', (_, asked, until) => {
-    const seen = asked.gate === counted ? 11 : inUse(15, asked.gate as StateGate);
-    expect(refusedUntil(asked, seen, NOW + 0.5)).toBe(until);
+  ])('refuses %s until it fits', (_, operation, until) => {
+    const seen = operation.limiter === counted ? 11 : inUse(15, operation.limiter as StateLimiter);
+    expect(refusedUntil(operation, seen, NOW + 0.5)).toBe(until);
   });
 });
 

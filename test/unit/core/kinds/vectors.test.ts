@@ -1,9 +1,9 @@
-import { gateOf, type StateGate } from '../../../support/gates';
+import { limiterOf, type StateLimiter } from '../../../support/limiters';
 import { count } from '../../../../src/core/kinds/count';
-import { toGate, type AlgorithmName } from '../../../../src/core/kinds/kinds';
+import { toLimiter, type AlgorithmName } from '../../../../src/core/kinds/kinds';
 import { tickAt } from '../../../../src/core/kinds/ticks';
 import { nearHits } from '../../../../src/core/kinds/whole';
-import { lifetimeMs } from '../../../../src/core/kinds/gate';
+import { lifetimeMs } from '../../../../src/core/kinds/limiter';
 import { nearLimitThreshold } from '../../../../src/core/decision/verdict';
 import { AlgorithmCounter } from '../../../support/algorithm-counter';
 import { START, VECTORS, type Row } from '../../../support/algorithm-vectors';
@@ -13,12 +13,12 @@ const algorithm = (
   limit: number,
   periodSeconds: number,
   more: { burst?: number; chargeDenied?: boolean } = {},
-): StateGate => {
+): StateLimiter => {
   const definition = { name, limit, periodSeconds, burst: more.burst };
-  return gateOf({ ...definition, chargeDenied: more.chargeDenied });
+  return limiterOf({ ...definition, chargeDenied: more.chargeDenied });
 };
 
-const play = (rule: StateGate, rows: readonly Row[], counter = new AlgorithmCounter()) => {
+const play = (rule: StateLimiter, rows: readonly Row[], counter = new AlgorithmCounter()) => {
   const startTick = tickAt(START, rule.tickMicros);
   return rows.map((row): Row => {
     const [at, hits, , , , near, state] = row;
@@ -43,7 +43,7 @@ describe('the answers of an algorithm', () => {
     const counter = new AlgorithmCounter();
     const before = algorithm('gcra', 60, 60, { burst: 10 });
     const after = algorithm('gcra', 120, 60, { burst: 5 });
-    const steps: readonly (readonly [StateGate, Row])[] = [
+    const steps: readonly (readonly [StateLimiter, Row])[] = [
       [before, [0, 8, 'OK', 2, 8]],
       [after, [0, 0, 'OVER', 0, 2]],
       [after, [1, 1, 'OVER', 0, 1]],
@@ -95,7 +95,7 @@ describe('an algorithm', () => {
     ['a fixed window that charges what it refuses', 'fixed_window', 10, undefined],
   ] as const)('is a plain count for %s', (_, algorithmName, limit, burst) => {
     const definition = { algorithm: algorithmName, limit, burst, periodSeconds: 60 };
-    expect(toGate(definition).kind).toBe(count);
+    expect(toLimiter(definition).kind).toBe(count);
   });
 
   it.each([
@@ -110,10 +110,10 @@ describe('an algorithm', () => {
     'admits nothing under a limit of 0, charges nothing and owes nothing: %s',
     (name) => {
       const rule = algorithm(name, 0, 60, { burst: 20, chargeDenied: name !== 'fixed_window' });
-      expect([rule.kind.words.name, rule.kind.looks, rule.size]).toEqual([name, true, 0]);
+      expect([rule.kind.words.name, rule.kind.readsFirst, rule.size]).toEqual([name, true, 0]);
       const counter = new AlgorithmCounter();
       const { isOver, remaining, resetSeconds } = counter.ask(rule, 0, 3);
-      expect([isOver, remaining, resetSeconds]).toEqual([true, 0, rule.kind.hasOwnForm ? 1 : 0]);
+      expect([isOver, remaining, resetSeconds]).toEqual([true, 0, rule.kind.isRecord ? 1 : 0]);
       expect(counter.stored).toBeUndefined();
     },
   );

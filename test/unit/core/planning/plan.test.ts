@@ -13,7 +13,7 @@ import type { KeyTemplate } from '../../../../src/core/rules/key-template';
 import { descriptor, request } from '../../../support/requests';
 import { definitionsOf, rulesOf, SOME_MATCH } from '../../../support/rules';
 import { createTokens, ROTATION_SECONDS, secretRules } from '../../../support/secret-rules';
-import { plain } from '../../../support/gates';
+import { plain } from '../../../support/limiters';
 
 const NOW = 1_795_240_201;
 const options: PlanOptions = { keyPrefix: 'p:', ttlJitterSeconds: 300, holdBack: false };
@@ -48,7 +48,7 @@ describe('planBatch', () => {
         windowEndSeconds: 1_795_240_800,
         rule: descriptorHits[0]?.limit,
         entries: [{ key: 'user', value: 'ann' }],
-        gate: descriptorHits[0]?.limit.gate,
+        limiter: descriptorHits[0]?.limit.limiter,
         times: 1,
       },
     ]);
@@ -280,7 +280,7 @@ describe('Coalescer', () => {
       const countable = {
         template,
         values,
-        limit: { requestsPerUnit: limit, gate: plain(limit).gate },
+        limit: { requestsPerUnit: limit, limiter: plain(limit).limiter },
       };
       const joined = coalescer.merge(countable, hits);
       if (joined !== NOT_MERGED) return joined;

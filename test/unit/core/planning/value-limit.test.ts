@@ -95,9 +95,9 @@ it.each([
 ])('counts %s as its rule does, by the limit of the value', (entry, requests, size, key) => {
   const { descriptorHits, increments } = plan([entry]);
   expect(descriptorHits[0]?.limit).toMatchObject({ requestsPerUnit: requests });
-  const { kind, ...gate } = descriptorHits[0]?.limit.gate ?? {};
-  expect(kind?.looks).toBe(size !== undefined);
-  expect(gate).toMatchObject({ limit: requests, size: size ?? requests });
+  const { kind, ...limiter } = descriptorHits[0]?.limit.limiter ?? {};
+  expect(kind?.readsFirst).toBe(size !== undefined);
+  expect(limiter).toMatchObject({ limit: requests, size: size ?? requests });
   expect(increments[0]).toMatchObject({ key, limit: requests });
 });
 

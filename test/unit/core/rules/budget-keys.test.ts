@@ -1,4 +1,4 @@
-import type { BudgetGate } from '../../../../src/core/budgets/budget';
+import type { BudgetLimiter } from '../../../../src/core/budgets/budget';
 import type { KeyRules, RuleLimit } from '../../../../src/core/rules/rules';
 import { budgetOf, inFlight, type LimitSketch } from '../../../support/budgets';
 import { rulesOf } from '../../../support/rules';
@@ -17,16 +17,16 @@ describe('the end of the keys of a rule with several limits', () => {
     ['a block', limitOf([HOUR], { block: {} }), '~c'],
     ['reservations', limitOf([HOUR, DAY], { reserve: {} }), '~r'],
     ['slots', limitOf([HOUR, inFlight(3)]), '~r'],
-  ])('tells in which form %s is kept', (_, { gate }, end) => {
-    expect(gate.keyEnd).toBe(end);
+  ])('tells in which form %s is kept', (_, { limiter }, end) => {
+    expect(limiter.keyEnd).toBe(end);
   });
 
   it('stays where another rule replaces the slots: the counter of the other limits is the same', () => {
     const limit = limitOf([HOUR, inFlight(3)]);
     const [hour] = limit.budget?.entries ?? [];
     const left = limit.budget?.withEntries([hour, undefined]);
-    expect(left?.gate.keyEnd).toBe('~r');
-    expect((left?.gate as unknown as BudgetGate).budget.reserve).toEqual({
+    expect(left?.limiter.keyEnd).toBe('~r');
+    expect((left?.limiter as unknown as BudgetLimiter).budget.reserve).toEqual({
       leaseMs: 600_000,
       isReleased: false,
     });

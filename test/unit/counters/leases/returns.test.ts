@@ -1,13 +1,13 @@
 import { Subject, type Observable } from 'rxjs';
 import type { CounterReply, Counters } from '../../../../src/core/ports';
-import { MOST_RETURNS } from '../../../../src/counters/leases/return-idle';
+import { MAX_RETURNS } from '../../../../src/counters/leases/return-idle';
 import { withLeases } from '../../../../src/counters/leases/with-leases';
 import { increment } from '../../../support/increments';
 import { SOME_MATCH } from '../../../support/rules';
 
 const RULE = { ...SOME_MATCH.rule, isLeased: true };
 const LEASE_TIME_MS = 100;
-const COUNTERS = 2 * MOST_RETURNS + 20;
+const COUNTERS = 2 * MAX_RETURNS + 20;
 
 /** An instance whose time is set by hand, and a store whose answers can be held up. */
 function start() {
@@ -72,7 +72,7 @@ it('gives back so many leases at a time, however many are idle, and goes on a fe
   time.nowMs = 2 * LEASE_TIME_MS;
   const waits = [await sweep(), await sweep(), await sweep(), await sweep()];
   expect(waits).toEqual([25, 5, 5, 25]);
-  expect(sent.map(({ length }) => length)).toEqual([MOST_RETURNS, MOST_RETURNS, 20]);
+  expect(sent.map(({ length }) => length)).toEqual([MAX_RETURNS, MAX_RETURNS, 20]);
   expect(sum()).toBe(COUNTERS * 101);
   await leased.close();
 });
@@ -81,7 +81,7 @@ it('gives all back at its stop, so many at a time', async () => {
   const { leased, sent, leaseAll, sum } = start();
   await leaseAll();
   await leased.close();
-  expect(sent.map(({ length }) => length)).toEqual([MOST_RETURNS, MOST_RETURNS, 20]);
+  expect(sent.map(({ length }) => length)).toEqual([MAX_RETURNS, MAX_RETURNS, 20]);
   expect(sum()).toBe(COUNTERS * 101);
 });
 
@@ -92,6 +92,6 @@ it('leaves hits charged that a store which hangs at the stop does not take back,
   const closed = leased.close();
   const first = await Promise.race([closed, new Promise((resolve) => setImmediate(resolve, 'on'))]);
   expect(first).toBe('on');
-  expect(sent.map(({ length }) => length)).toEqual([MOST_RETURNS, MOST_RETURNS, 20]);
+  expect(sent.map(({ length }) => length)).toEqual([MAX_RETURNS, MAX_RETURNS, 20]);
   expect(sum()).toBeGreaterThan(COUNTERS * 101);
 });

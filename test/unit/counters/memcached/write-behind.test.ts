@@ -5,7 +5,7 @@ import type { PendingCommand } from '../../../../src/counters/memcached/in-fligh
 import { createNodeErrors } from '../../../../src/counters/memcached/store-errors';
 import { createWriteBehind } from '../../../../src/counters/memcached/write-behind';
 import { SOME_MATCH } from '../../../support/rules';
-import { plain } from '../../../support/gates';
+import { plain } from '../../../support/limiters';
 
 /** A node with one counter that answers when it is told to. */
 function setUp(start: number) {

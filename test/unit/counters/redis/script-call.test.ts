@@ -13,7 +13,7 @@ const increments = fc.array(
     windowEndSeconds: fc.constant(0),
     rule: fc.constant(SOME_MATCH.rule),
     entries: fc.constant(SOME_MATCH.entries),
-    gate: fc.constant(SOME_MATCH.rule.gate),
+    limiter: fc.constant(SOME_MATCH.rule.limiter),
     times: fc.constant(1),
   }),
   { maxLength: 20 },

@@ -1,7 +1,7 @@
 import type { CounterReply, Increment } from '../../../../src/core/ports';
 import { HotKeys } from '../../../../src/stats/dashboard/hot-keys';
 import { SOME_MATCH } from '../../../support/rules';
-import { plain } from '../../../support/gates';
+import { plain } from '../../../support/limiters';
 
 const NOW = 1_000_030;
 

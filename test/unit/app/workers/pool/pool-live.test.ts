@@ -17,7 +17,7 @@ const NO_EVENTS = { message: () => undefined, ended: () => undefined, hangs: () 
 function start() {
   const { fork, started } = createFakeWorkers();
   const slots = [1, 2].map((worker) =>
-    createSlot(worker, { fork, monotonicMs: CLOCK, isAlone: () => false }, NO_EVENTS),
+    createSlot(worker, { fork, monotonicMs: CLOCK, isOnlyProcess: () => false }, NO_EVENTS),
   );
   for (const slot of slots) slot.start();
   started[1]?.end();

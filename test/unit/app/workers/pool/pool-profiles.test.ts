@@ -15,7 +15,7 @@ function start() {
   const slots = [1, 2].map((worker) =>
     createSlot(
       worker,
-      { fork, monotonicMs: () => jest.now(), isAlone: () => false },
+      { fork, monotonicMs: () => jest.now(), isOnlyProcess: () => false },
       {
         message(message) {
           if (message.kind === 'profile') profiles.answered(message.id, message.result);

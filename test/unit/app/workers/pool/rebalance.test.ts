@@ -17,7 +17,7 @@ function start(held: number[], logger: Logger = silentLogger) {
   const slots = held.map((_, i) =>
     createSlot(
       i + 1,
-      { fork, monotonicMs, isAlone: () => false },
+      { fork, monotonicMs, isOnlyProcess: () => false },
       {
         message(message) {
           if (message.kind === 'connections') rebalance.counted(i + 1, message.open);

@@ -12,7 +12,7 @@ function start({ isAlone = (): boolean => false } = {}) {
   let hangs = 0;
   const slot = createSlot(
     3,
-    { fork, monotonicMs: () => jest.now(), isAlone },
+    { fork, monotonicMs: () => jest.now(), isOnlyProcess: isAlone },
     {
       message: () => undefined,
       ended: (_end, restartMs) => restarts.push(restartMs),

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { isBudgetGate, type BudgetEntry } from '../../../../../src/core/budgets/budget';
+import { isBudgetLimiter, type BudgetEntry } from '../../../../../src/core/budgets/budget';
 import { compileRules } from '../../../../../src/core/rules/compile';
 import { listLimits } from '../../../../../src/core/rules/dump';
 import { KINDS } from '../../../../../src/core/kinds/kinds';
@@ -21,8 +21,8 @@ function compiled(rule: WrittenBudget) {
   expect(problems).toEqual([]);
   const { anyValue } = compileRules(domains).domains.get('d')?.top as KeyRules;
   const limit = anyValue?.limit;
-  if (limit === undefined || !isBudgetGate(limit.gate)) throw new Error('no budget');
-  return { limit, budget: limit.gate.budget };
+  if (limit === undefined || !isBudgetLimiter(limit.limiter)) throw new Error('no budget');
+  return { limit, budget: limit.limiter.budget };
 }
 
 const ms = (duration: string): number => Number(duration.slice(0, -1)) * 1_000;
@@ -56,8 +56,8 @@ function expectEntry(
 ): void {
   const { requests_per_unit, algorithm = 'fixed_window', name = '', calendar } = said;
   expect(one).toMatchObject({ requestsPerUnit: requests_per_unit, name });
-  expect(entry?.gate).toMatchObject({ limit: requests_per_unit, chargeDenied: false });
-  expect(entry?.gate.kind.words.name).toBe(algorithm);
+  expect(entry?.limiter).toMatchObject({ limit: requests_per_unit, chargeDenied: false });
+  expect(entry?.limiter.kind.words.name).toBe(algorithm);
   expect(entry?.isSlots).toBe(algorithm === 'in_flight');
   expect(entry?.windowAt !== undefined).toBe(algorithm === 'fixed_window');
   if (calendar !== true) expect(entry?.periodSeconds).toBe(secondsOf(said));
@@ -134,7 +134,7 @@ describe('a rule file of today', () => {
         if (rules.some(({ secret }) => secret !== undefined)) continue;
         const compiledRules = compileRules([{ domain: 'd', rules }]);
         for (const { limit } of listLimits(compiledRules)) {
-          expect(KINDS).toContain(limit.gate.kind);
+          expect(KINDS).toContain(limit.limiter.kind);
           expect(limit.budget).toBeUndefined();
         }
       }

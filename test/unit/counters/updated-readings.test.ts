@@ -2,11 +2,11 @@ import { unusedBudget } from '../../../src/core/budgets/advance';
 import type { BudgetState, Reservation } from '../../../src/core/kinds/kind';
 import type { Increment } from '../../../src/core/ports';
 import { planHoldBack, type ReadCounters } from '../../../src/counters/hold-back';
-import { stateName } from '../../../src/counters/seen-counters';
-import { budgetEntry, budgetGateOf } from '../../support/budget-arbitraries';
+import { stateName } from '../../../src/counters/updated-readings';
+import { budgetEntry, budgetLimiterOf } from '../../support/budget-arbitraries';
 import { batch, increment, START_SECONDS } from '../../support/increments';
 
-const GATE = budgetGateOf({
+const GATE = budgetLimiterOf({
   entries: [
     budgetEntry({ sort: 'window', limit: 10, burst: 10, periodSeconds: 60, chargeDenied: false }),
   ],
@@ -18,7 +18,7 @@ const GATE = budgetGateOf({
 const KEY = '{c:k~1}~r';
 
 const one = (mode: Reservation['mode'], id: string, hits: number, saysHits = true): Increment =>
-  increment(KEY, hits, { gate: GATE, reservation: { mode, id, saysHits } });
+  increment(KEY, hits, { limiter: GATE, reservation: { mode, id, saysHits } });
 const plain = (name: string): Increment => increment(name, 1);
 
 /** `b` holds 5 of 10. */

@@ -4,14 +4,14 @@ import { type PlainCommand } from '../pipeline';
 import { type ClusterNode } from './cluster-nodes';
 import { MAX_STEPS, toRedirect } from './redirect';
 
-/** Where commands go first; `asking`: its slot is on its way there. */
+/** Where commands go first; `asking`: its slot is being moved there. */
 export interface FirstNode {
   readonly first: ClusterNode;
   readonly asking: boolean;
 }
 
-/** Sends commands about one key to a node, and again to where its slot is. Rejects with a StoreError. */
-export async function askFollowing(
+/** Sends commands about one key to a node, and follows redirects. Rejects with a StoreError. */
+export async function sendFollowing(
   nodeAt: (address: HostAndPort) => ClusterNode | undefined,
   { first, ...start }: FirstNode,
   commands: readonly PlainCommand[],
@@ -21,7 +21,7 @@ export async function askFollowing(
   let { asking } = start;
   for (let step = 1; ; step += 1) {
     try {
-      return await asked.node.ask(commands, { deadlineMs, asking });
+      return await asked.node.send(commands, { deadlineMs, asking });
     } catch (error) {
       const redirect = error instanceof StoreError ? toRedirect(error, asked.host) : undefined;
       const isOther = redirect !== undefined && redirect.kind !== 'without-scripts';

@@ -1,20 +1,20 @@
 import type { PendingRequest } from '../core/ports';
 import type { BatchContext } from './batch';
 
-/** For each ask from `start` to `end` whether hits on lease answered it, without the store; undefined: none was. */
-export function leasedAsks(
+/** For each hit from `start` to `end` whether a lease answered it, without the store; undefined: none was. */
+export function leasedHits(
   { reply: { leased }, plan }: Pick<BatchContext, 'reply' | 'plan'>,
   start: number,
   end: number,
 ): readonly boolean[] | undefined {
   if (leased === undefined) return undefined;
-  const asks: boolean[] = [];
+  const hits: boolean[] = [];
   for (let i = start; i < end; i++)
-    asks.push(leased[plan.descriptorHits[i]?.increment ?? -1] === true);
-  return asks.includes(true) ? asks : undefined;
+    hits.push(leased[plan.descriptorHits[i]?.increment ?? -1] === true);
+  return hits.includes(true) ? hits : undefined;
 }
 
-/** For each request how many of its asks those are; undefined: none of the batch. */
+/** For each request the number of those hits; undefined: none in the batch. */
 export function leasedCounts(
   pendingRequests: readonly PendingRequest[],
   batch: Pick<BatchContext, 'reply' | 'plan'>,
@@ -22,11 +22,11 @@ export function leasedCounts(
   if (batch.reply.leased === undefined) return undefined;
   let start = 0;
   return pendingRequests.map(({ request }, i) => {
-    // What has a fault is not in the plan.
+    // Invalid requests are not in the plan.
     if (batch.plan.faults[i] !== undefined) return 0;
     const end = start + request.descriptors.length;
-    const asks = leasedAsks(batch, start, end) ?? [];
+    const hits = leasedHits(batch, start, end) ?? [];
     start = end;
-    return asks.filter(Boolean).length;
+    return hits.filter(Boolean).length;
   });
 }

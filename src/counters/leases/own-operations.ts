@@ -3,28 +3,28 @@ import type { CounterReply, Increment } from '../../core/ports';
 import type { HitLease } from './hit-lease';
 import type { LeaseCounts } from './lease-counts';
 
-/** What a lease asks of the store for itself: hits to spend later, or to take those back that it will not spend. */
-export interface OwnAsk {
+/** An operation of a lease on its own behalf: charging hits to spend later, or returning unspent ones. */
+export interface OwnOperation {
   readonly kind: 'refill' | 'return';
   readonly lease: HitLease;
   readonly size: number;
 }
 
-/** Asks for a refill, the only one of its lease until its answer has come. */
-export function refillOf(lease: HitLease, size: number): OwnAsk {
+/** Requests a refill; a lease has at most one pending. */
+export function refillOf(lease: HitLease, size: number): OwnOperation {
   lease.isRefilling = true;
   return { kind: 'refill', lease, size };
 }
 
-export function toIncrement({ kind, lease, size }: OwnAsk): Increment {
+export function toIncrement({ kind, lease, size }: OwnOperation): Increment {
   return kind === 'refill'
-    ? { ...lease.asked, hits: size, isExact: true }
-    : { ...lease.asked, hits: -size };
+    ? { ...lease.increment, hits: size, isExact: true }
+    : { ...lease.increment, hits: -size };
 }
 
-/** Applies what became of an own ask, which stands at `at` of what was sent. One of unknown outcome has brought nothing. */
+/** Applies the reply to a lease's own operation, at index `at` of what was sent. An unknown outcome grants nothing. */
 export function settleOwn(
-  { kind, lease, size }: OwnAsk,
+  { kind, lease, size }: OwnOperation,
   reply: CounterReply | StoreError,
   at: number,
   counts: LeaseCounts,
@@ -34,7 +34,7 @@ export function settleOwn(
   else settleRefill(lease, size, after, counts);
 }
 
-/** The counter after an own ask; `over` where it is known to be over its limit; undefined: nothing is known. */
+/** The counter after a lease's own operation; `over` where it is known to be over its limit; undefined: unknown. */
 function afterOf(reply: CounterReply | StoreError, at: number, over: number): number | undefined {
   if (reply instanceof Error || reply.failures?.has(at) === true) return undefined;
   return reply.knownOverLimit?.[at] === true ? over : reply.after[at];

@@ -5,36 +5,40 @@ import {
   lifetimeMs,
   unused,
   usedHits,
-} from '../../../../src/core/kinds/gate';
-import type { Asks } from '../../../../src/core/kinds/kind';
-import { plainGate } from '../../../../src/core/kinds/kinds';
+} from '../../../../src/core/kinds/limiter';
+import type { Charges } from '../../../../src/core/kinds/kind';
+import { plainLimiter } from '../../../../src/core/kinds/kinds';
 import {
   countAdmitted,
   heldOutcomeOf,
   isAnyRefused,
   outcomeOf,
 } from '../../../../src/core/kinds/whole';
-import { gateOf, type StateGate } from '../../../support/gates';
+import { limiterOf, type StateLimiter } from '../../../support/limiters';
 
 const NOW = 1_700_000_040;
 /** 10 hits a minute, 15 at once, of which `used` are in use. */
-const bucket = gateOf({ name: 'gcra', limit: 10, burst: 15, periodSeconds: 60 });
-const charging = gateOf({
+const bucket = limiterOf({ name: 'gcra', limit: 10, burst: 15, periodSeconds: 60 });
+const charging = limiterOf({
   name: 'gcra',
   limit: 10,
   burst: 15,
   periodSeconds: 60,
   chargeDenied: true,
 });
-const asked = (gate: StateGate, asks: Asks) => ({ ...asks, gate, windowEndSeconds: 0 });
+const asked = (limiter: StateLimiter, charges: Charges) => ({
+  ...charges,
+  limiter,
+  windowEndSeconds: 0,
+});
 const after = (used: number) => bucket.kind.take(bucket, unused(bucket, NOW), used);
 
 it('sees all hits that a plain window was asked for, refused ones too, and none of kinds that look', () => {
-  const window = plainGate(10);
-  expect(window.kind.hitsAsked(window.kind.take(window, 8, 5))).toBe(13);
-  expect(bucket.kind.hitsAsked(after(20))).toBeUndefined();
+  const window = plainLimiter(10);
+  expect(window.kind.hitsCharged(window.kind.take(window, 8, 5))).toBe(13);
+  expect(bucket.kind.hitsCharged(after(20))).toBeUndefined();
   const refused = [10, 11].map((seen) =>
-    window.kind.isAnyRefused({ ...asked(bucket, { hits: 1, times: 1 }), gate: window }, seen),
+    window.kind.isAnyRefused({ ...asked(bucket, { hits: 1, times: 1 }), limiter: window }, seen),
   );
   expect(refused).toEqual([false, true]);
 });
@@ -91,12 +95,12 @@ describe('a token bucket', () => {
     ['they give back', 20, { hits: -1, times: 1 }, false],
     ['one can never fit', 0, { hits: 16, times: 1 }, true],
   ])('knows whether any of some asks is refused: %s', (_, used, asks, isRefused) => {
-    const asked = { gate: bucket, windowEndSeconds: NOW + 60, ...asks };
+    const asked = { limiter: bucket, windowEndSeconds: NOW + 60, ...asks };
     expect(isAnyRefused(asked, after(used))).toBe(isRefused);
   });
 
   it('counts as over what was held back of a counter that is over, and nothing else', () => {
-    const asked = { gate: bucket, hits: 3, times: 1, windowEndSeconds: NOW + 60 };
+    const asked = { limiter: bucket, hits: 3, times: 1, windowEndSeconds: NOW + 60 };
     expect(heldOutcomeOf(asked, after(16), 3)).toMatchObject({ isOver: true, over: 3 });
     expect(heldOutcomeOf(asked, after(16), -3)).toMatchObject({ isOver: true, over: 0 });
     expect(heldOutcomeOf(asked, after(15), 3)).toMatchObject({ isOver: false, over: 0 });
@@ -119,8 +123,8 @@ describe('a token bucket', () => {
   });
 
   it('says in words what a rule of it is', () => {
-    expect(bucket.kind.words.ofGate(bucket)).toEqual(['bursts of 15']);
-    expect(charging.kind.words.ofGate(charging)).toEqual([
+    expect(bucket.kind.words.ofLimiter(bucket)).toEqual(['bursts of 15']);
+    expect(charging.kind.words.ofLimiter(charging)).toEqual([
       'bursts of 15',
       'refused hits are charged',
     ]);
@@ -129,7 +133,7 @@ describe('a token bucket', () => {
   it('is kept for a second longer than it holds anything', () => {
     expect(lifetimeMs(bucket, after(10))).toBe(61_000);
     expect(burstOf(bucket)).toBe(15);
-    expect(burstOf(plainGate(5))).toBeUndefined();
+    expect(burstOf(plainLimiter(5))).toBeUndefined();
   });
 
   it('is forgotten once it holds nothing, in this window and the one before', () => {

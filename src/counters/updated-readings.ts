@@ -1,33 +1,33 @@
-import type { BudgetState, Seen } from '../core/kinds/kind';
+import type { BudgetState, Reading } from '../core/kinds/kind';
 import { type Increment } from '../core/ports';
 
-/** What tells apart where counters stand: what is seen of one says what a reservation holds. */
+/** The identity of a reading: it contains what a reservation holds. */
 export function stateName({ key, reservation }: Increment): string {
   return reservation === undefined ? key : `${key} ${reservation.id}`;
 }
 
-/** Counters that were read, and what hits make of them. */
-export class SeenCounters {
-  readonly #read: (increment: Increment) => Seen | undefined;
+/** Counters that were read, with hits added to them. */
+export class UpdatedReadings {
+  readonly #read: (increment: Increment) => Reading | undefined;
   /** Those to which hits were added, by the letter of the kind and the key: kinds may share a key. */
-  readonly #changed = new Map<string, Seen>();
-  /** What reservations hold that were opened or ended since, by `stateName`; -1: nothing. */
+  readonly #changed = new Map<string, Reading>();
+  /** Hits of reservations opened or closed since, by `stateName`; -1: closed. */
   readonly #holds = new Map<string, number>();
 
-  constructor(read: (increment: Increment) => Seen | undefined) {
+  constructor(read: (increment: Increment) => Reading | undefined) {
     this.#read = read;
   }
 
-  look(increment: Increment): Seen | undefined {
+  read(increment: Increment): Reading | undefined {
     const changed = this.#changed.get(nameOf(increment));
     if (changed === undefined) return this.#read(increment);
     return isOfBudget(changed) ? { ...changed, was: this.#heldBy(increment) } : changed;
   }
 
-  /** What a store would say of the increment. */
-  add(increment: Increment): Seen | undefined {
-    const { kind } = increment.gate;
-    const before = this.look(increment);
+  /** The reading that a store would return for the increment. */
+  add(increment: Increment): Reading | undefined {
+    const { kind } = increment.limiter;
+    const before = this.read(increment);
     if (before === undefined) return undefined;
     const after = kind.commit(increment, before) ?? before;
     this.#changed.set(nameOf(increment), after);
@@ -36,7 +36,7 @@ export class SeenCounters {
         stateName(increment),
         after.open > before.open ? after.held - before.held : -1,
       );
-    return kind.looks ? before : after;
+    return kind.readsFirst ? before : after;
   }
 
   /** Hits that the reservation of an increment holds; -1: it is not open. */
@@ -44,15 +44,15 @@ export class SeenCounters {
     if (increment.reservation === undefined) return -1;
     const held = this.#holds.get(stateName(increment));
     if (held !== undefined) return held;
-    const seen = this.#read(increment);
-    return seen !== undefined && isOfBudget(seen) ? seen.was : -1;
+    const reading = this.#read(increment);
+    return reading !== undefined && isOfBudget(reading) ? reading.was : -1;
   }
 }
 
-export function isOfBudget(seen: Seen): seen is BudgetState {
-  return typeof seen === 'object' && 'was' in seen;
+export function isOfBudget(reading: Reading): reading is BudgetState {
+  return typeof reading === 'object' && 'was' in reading;
 }
 
-function nameOf({ gate, key }: Increment): string {
-  return gate.kind.letter + key;
+function nameOf({ limiter, key }: Increment): string {
+  return limiter.kind.letter + key;
 }

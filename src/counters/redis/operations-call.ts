@@ -1,36 +1,36 @@
-import type { CounterState, Gate, State } from '../../core/kinds/kind';
+import type { CounterState, Limiter, State } from '../../core/kinds/kind';
 import { type Increment } from '../../core/ports';
 import { isCount } from '../count';
 import { PackError } from './message-pack';
 import { NO_INTEGER } from './store-errors';
 import { encodeAscii, headOf, integerOf, type ScriptArguments } from './script-call';
 
-/** The asks of one batch for one counter; of a kind that does not look only in a run with others. */
-export type AskedIncrement = Pick<
+/** An increment for a script; one of a kind that does not read first only in a run with others. */
+export type ScriptIncrement = Pick<
   Increment,
-  'key' | 'hits' | 'times' | 'ttlSeconds' | 'gate' | 'reservation' | 'holdsBack' | 'undoOfMicros'
+  'key' | 'hits' | 'times' | 'ttlSeconds' | 'limiter' | 'reservation' | 'holdsBack' | 'undoOfMicros'
 >;
 
-/** What becomes of a call; the lists run parallel to its increments. */
-export interface AsksReply {
-  /** Where each counter stood before its asks; undefined for a failure, and where `after` says the count. */
+/** The reply to a call; the lists run parallel to its increments. */
+export interface OperationsReply {
+  /** Each counter before its charges; undefined for a failure, and where `after` has the count. */
   readonly states: readonly (State | undefined)[];
-  /** The count after the asks, of a fixed window that charges what it refuses; it stands as it was for one held back. */
+  /** The count after the charges, for a fixed window that charges refused hits; unchanged for one held back. */
   readonly after: readonly number[];
   readonly held: readonly boolean[] | undefined;
-  /** What the server said of a key, or that its figures cannot be read. */
+  /** The server's error for a key, or that its figures cannot be read. */
   readonly failures: ReadonlyMap<number, string> | undefined;
   /** The time of the call by the clock of the server. */
   readonly atMicros: number;
-  /** Counters that a clock had written that was wrong, and that the call has mended. */
+  /** Number of counters written by a wrong clock that the call has mended. */
   readonly mended: number;
 }
 
-export interface AsksCall {
-  readonly increments: readonly AskedIncrement[];
+export interface OperationsCall {
+  readonly increments: readonly ScriptIncrement[];
   /** See CounterBatch; each request's run is then decided together. */
   readonly groupEnds: readonly number[] | undefined;
-  /** By this process, Unix seconds: windows begin and end by it. */
+  /** By this process, Unix seconds: windows follow it. */
   readonly nowSeconds: number;
   readonly isDeclaringKeys: boolean;
   /** Microseconds in place of the server's clock, for tests. */
@@ -38,15 +38,15 @@ export interface AsksCall {
 }
 
 /** The arguments that `kindsScript` reads. */
-export function encodeAsksCall(call: AsksCall): ScriptArguments {
+export function encodeOperationsCall(call: OperationsCall): ScriptArguments {
   const { increments, groupEnds, isDeclaringKeys, nowMicros } = call;
   const { length } = increments;
-  const orders = new OrderSheet();
+  const orders = new OrderList();
   let places = '';
   let count = length * 2 + (isDeclaringKeys ? 3 : 4) + (groupEnds?.length ?? 0);
   for (const increment of increments) {
     places += integerOf(orders.numberOf(increment));
-    if (increment.gate.kind.hasOwnForm) continue;
+    if (increment.limiter.kind.isRecord) continue;
     places += integerOf(increment.ttlSeconds);
     count += 1;
   }
@@ -60,46 +60,47 @@ export function encodeAsksCall(call: AsksCall): ScriptArguments {
 
 const FIELDS_OF_ORDER = 8;
 
-/** How a key counts, and what is asked of it. Nearly all keys of a batch share few of them. */
-class OrderSheet {
+/** The orders of a call: how keys count, and their charges. Nearly all keys of a batch share few of them. */
+class OrderList {
   text = '';
   count = 0;
-  #last: AskedIncrement | undefined;
-  /** The orders of one hit, by gate. */
-  readonly #singles = new Map<Gate, number>();
+  #last: ScriptIncrement | undefined;
+  /** The orders of one hit, by limiter. */
+  readonly #singles = new Map<Limiter, number>();
 
-  numberOf(increment: AskedIncrement): number {
-    const { gate, hits, times } = increment;
+  numberOf(increment: ScriptIncrement): number {
+    const { limiter, hits, times } = increment;
     if (hits !== 1 || times !== 1) return this.#numberOfOther(increment);
-    const known = this.#singles.get(gate);
+    const known = this.#singles.get(limiter);
     if (known !== undefined) return known;
-    this.#singles.set(gate, this.count + 1);
+    this.#singles.set(limiter, this.count + 1);
     return this.#add(increment);
   }
 
-  #numberOfOther(increment: AskedIncrement): number {
+  #numberOfOther(increment: ScriptIncrement): number {
     const last = this.#last;
     const isSame =
-      last?.gate === increment.gate &&
+      last?.limiter === increment.limiter &&
       last.hits === increment.hits &&
       last.times === increment.times;
     return isSame ? this.count : this.#add(increment);
   }
 
-  #add(increment: AskedIncrement): number {
-    const { gate, hits, times } = increment;
+  #add(increment: ScriptIncrement): number {
+    const { limiter, hits, times } = increment;
     this.#last = increment;
     this.count += 1;
-    this.text += encodeAscii(gate.kind.letter) + integerOf(gate.drain) + integerOf(gate.size);
-    this.text += integerOf(gate.periodTicks) + integerOf(gate.tickMicros);
-    this.text += integerOf(gate.chargeDenied ? 1 : 0) + integerOf(hits) + integerOf(times);
+    this.text +=
+      encodeAscii(limiter.kind.letter) + integerOf(limiter.drain) + integerOf(limiter.size);
+    this.text += integerOf(limiter.periodTicks) + integerOf(limiter.tickMicros);
+    this.text += integerOf(limiter.chargeDenied ? 1 : 0) + integerOf(hits) + integerOf(times);
     return this.count;
   }
 }
 
 /**
- * The keys, each after the end of the line before it. Nearly all have one byte for each character: asking each for its
- * bytes costs as much as all the rest.
+ * The keys, each preceded by the end of the previous line. Nearly all have one byte per character: computing each one's byte length
+ * costs as much as all the rest.
  */
 export function encodeKeys(keys: readonly string[]): string {
   const text = encodeKeysWith(keys, ({ length }) => length);
@@ -113,26 +114,29 @@ function encodeKeysWith(keys: readonly string[], bytesOf: (key: string) => numbe
   return text;
 }
 
-/** Reads the answer of the script, unpacked; throws a PackError where it says anything else. */
-export function readAsksAnswer(answer: unknown, increments: readonly AskedIncrement[]): AsksReply {
-  return readAsks(answer, increments, readCounterState);
+/** Reads the unpacked answer of the script; throws a PackError where it has another form. */
+export function readOperationsAnswer(
+  answer: unknown,
+  increments: readonly ScriptIncrement[],
+): OperationsReply {
+  return readOperations(answer, increments, readCounterState);
 }
 
-/** Where a counter stands of an increment whose kind looks, by the time of the call in microseconds. */
-type ReadState = (reader: NumberReader, gate: Gate, atMicros: number) => State;
+/** Reads the state of a counter whose kind reads first, at the time of the call in microseconds. */
+type ReadState = (reader: NumberReader, limiter: Limiter, atMicros: number) => State;
 
-export function readAsks(
+export function readOperations(
   answer: unknown,
-  increments: readonly AskedIncrement[],
+  increments: readonly ScriptIncrement[],
   readState: ReadState,
-): AsksReply {
+): OperationsReply {
   const [counters, places, time, mended] = readList(answer);
   const atMicros = microsOf(time);
   const reader: NumberReader = { list: readList(counters), at: 0, odd: undefined };
   const states: (State | undefined)[] = [];
   const after: number[] = [];
   let failures: Map<number, string> | undefined;
-  for (const { gate } of increments) {
+  for (const { limiter } of increments) {
     const value = reader.list[reader.at];
     if (typeof value === 'string' || Buffer.isBuffer(value)) {
       reader.at += 1;
@@ -140,9 +144,9 @@ export function readAsks(
       states.push(undefined);
       after.push(0);
     } else {
-      const { looks } = gate.kind;
-      states.push(looks ? readState(reader, gate, atMicros) : undefined);
-      after.push(looks ? 0 : readCount(reader));
+      const { readsFirst } = limiter.kind;
+      states.push(readsFirst ? readState(reader, limiter, atMicros) : undefined);
+      after.push(readsFirst ? 0 : readCount(reader));
       const odd = takeOdd(reader);
       if (odd !== undefined) failures = withFailure(failures, states, odd);
     }
@@ -155,7 +159,7 @@ export function readAsks(
   return { states, after, held, failures, atMicros, mended: isCount(mended) ? mended : 0 };
 }
 
-/** The last counter that was read fails. */
+/** Fails the counter that was read last. */
 function withFailure(
   failures: Map<number, string> | undefined,
   states: (State | undefined)[],
@@ -172,7 +176,7 @@ function microsOf(time: unknown): number {
   throw new PackError(`unexpected time in the script's reply, expected microseconds`);
 }
 
-/** What was found in place of a figure of a counter, if anything, as a failure of that counter. */
+/** An invalid figure of a counter, if any was found, as its failure. */
 function takeOdd(reader: NumberReader): string | undefined {
   const { odd } = reader;
   reader.odd = undefined;
@@ -182,17 +186,17 @@ function takeOdd(reader: NumberReader): string | undefined {
 export interface NumberReader {
   readonly list: readonly unknown[];
   at: number;
-  /** What was found in place of a figure of the counter that is being read: it fails, and no other. */
+  /** An invalid figure of the current counter: only that one fails. */
   odd: string | undefined;
 }
 
 export function readCounterState(
   reader: NumberReader,
-  { kind, tickMicros }: Gate,
+  { kind, tickMicros }: Limiter,
   atMicros: number,
 ): CounterState {
   const used = readCount(reader);
-  if (!kind.hasOwnForm) return { used, previous: 0, elapsed: 0 };
+  if (!kind.isRecord) return { used, previous: 0, elapsed: 0 };
   if (kind.lua?.isLog === true) return readLog(reader, used, tickMicros, atMicros);
   const previous = kind.lua?.has.previous === true ? readCount(reader) : 0;
   const elapsed = readFigure(reader, Number.isSafeInteger, 'a number of ticks');
@@ -215,7 +219,7 @@ export function readCount(reader: NumberReader): number {
   return readFigure(reader, isCount, 'a count from 0 to 2^63 - 1');
 }
 
-/** Another number is 0, and fails its counter; anything else fails the whole reply. */
+/** Another number reads as 0 and fails its counter; anything else fails the whole reply. */
 export function readFigure(
   reader: NumberReader,
   isRight: (figure: unknown) => boolean,
@@ -229,7 +233,7 @@ export function readFigure(
   return 0;
 }
 
-/** Which increments were held back; their places count from 1. */
+/** Which increments were held back; the answer counts indices from 1. */
 function readHeld(answer: unknown, length: number): boolean[] | undefined {
   const places = readList(answer);
   if (places.length === 0) return undefined;

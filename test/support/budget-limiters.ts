@@ -1,20 +1,20 @@
 import { unusedBudget } from '../../src/core/budgets/advance';
-import type { Budget, BudgetGate } from '../../src/core/budgets/budget';
-import type { BudgetState, Gate } from '../../src/core/kinds/kind';
+import type { Budget, BudgetLimiter } from '../../src/core/budgets/budget';
+import type { BudgetState, Limiter } from '../../src/core/kinds/kind';
 import type { BlockState } from '../../src/core/kinds/state';
 import type { KeyRules } from '../../src/core/rules/rules';
 import { budgetOf, type LimitSketch } from './budgets';
 import { rulesOf, type RuleSketch } from './rules';
 
-/** The gate of a rule with these limits, as it is compiled. */
-export function gateOfLimits(
+/** The limiter of a rule with these limits, as it is compiled. */
+export function limiterOfLimits(
   limits: readonly LimitSketch[],
   more: Parameters<typeof budgetOf>[1] = {},
   rule: Partial<RuleSketch> = {},
-): Gate<BudgetState> & BudgetGate {
+): Limiter<BudgetState> & BudgetLimiter {
   const rules = rulesOf('d', [{ key: 'k', ...rule, ...budgetOf(limits, more) }]);
   const { anyValue } = rules.domains.get('d')?.top as KeyRules;
-  return anyValue?.limit?.gate as Gate<BudgetState> & BudgetGate;
+  return anyValue?.limit?.limiter as Limiter<BudgetState> & BudgetLimiter;
 }
 
 /** The second at which the counters of these tests stand: a minute and an hour begin there, no day. */
@@ -33,8 +33,8 @@ export function standing(
 ): BudgetState {
   const unused = unusedBudget(budget, momentAfter(0));
   const entries = unused.entries.map((one, at) => {
-    const { gate } = budget.entries[at] as Budget['entries'][number];
-    return { ...one, ...gate.kind.take(gate, one, used[at] ?? 0) };
+    const { limiter } = budget.entries[at] as Budget['entries'][number];
+    return { ...one, ...limiter.kind.take(limiter, one, used[at] ?? 0) };
   });
   return { ...unused, entries, ...changes };
 }

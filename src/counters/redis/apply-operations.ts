@@ -2,7 +2,12 @@ import { type StoreError } from '../../core/errors';
 import { type CounterBatch, type CounterReply, type Increment } from '../../core/ports';
 import { scatter } from '../../core/batches/sub-batch';
 import { createReplyDraft, failedReply, finish } from '../../core/batches/reply-draft';
-import { encodeAsksCall, readAsksAnswer, type AsksCall, type AsksReply } from './asks-call';
+import {
+  encodeOperationsCall,
+  readOperationsAnswer,
+  type OperationsCall,
+  type OperationsReply,
+} from './operations-call';
 import { type RedisConnection } from './connection';
 import { isReplyError } from './reply-error';
 import { BUDGET_SCRIPTS } from './budgets/budget-script';
@@ -15,36 +20,36 @@ import { type ScriptArguments } from './script-call';
 import { type Sending } from './sending';
 import { isAboutKeys, isScriptsRefused, toNeedsScriptsError, toUnreadError } from './store-errors';
 
-/** A script for kinds that look. */
-interface AskScript {
+/** A script for kinds that read first. */
+interface OperationScript {
   readonly scripts: { readonly declaring: Script; readonly cluster: Script };
-  readonly encode: (call: AsksCall) => ScriptArguments;
-  readonly read: (answer: unknown, increments: AsksCall['increments']) => AsksReply;
+  readonly encode: (call: OperationsCall) => ScriptArguments;
+  readonly read: (answer: unknown, increments: OperationsCall['increments']) => OperationsReply;
 }
 
-/** Knows all kinds of the table. */
-export const OF_KINDS: AskScript = {
+/** Supports all kinds of the table. */
+export const OF_KINDS: OperationScript = {
   scripts: KIND_SCRIPTS,
-  encode: encodeAsksCall,
-  read: readAsksAnswer,
+  encode: encodeOperationsCall,
+  read: readOperationsAnswer,
 };
 
-/** Knows budgets too, and whose refusals hold others back. */
-export const OF_BUDGETS: AskScript = {
+/** Supports budgets too, and increments whose refusals hold back no other. */
+export const OF_BUDGETS: OperationScript = {
   scripts: BUDGET_SCRIPTS,
   encode: encodeBudgetCall,
   read: readBudgetAnswer,
 };
 
 /**
- * Applies a batch by a script of kinds that look; there is no way without. Increments that failed, even all of them, are in
- * the reply; rejects with a StoreError when the call failed as a whole.
+ * Applies a batch by a script for kinds that read first, which plain commands cannot count. Failed increments, even all of them,
+ * are in the reply; rejects with a StoreError when the call failed as a whole.
  */
-export async function applyAsks(
+export async function applyOperations(
   connection: RedisConnection,
   batch: CounterBatch,
   { withoutScripts = false, asking = false }: Sending,
-  script: AskScript,
+  script: OperationScript,
 ): Promise<CounterReply> {
   const { increments } = batch;
   if (!connection.usesScripts) return refuse(connection, increments);
@@ -64,11 +69,11 @@ function refuse({ store }: RedisConnection, increments: readonly Increment[]): C
   return failedReply(increments, toNeedsScriptsError(store));
 }
 
-/** A call for each key, which declares it: the server then says where the key is, or that it may not be used. */
+/** One call per key, which declares it: the server then says where the key is, or that it may not be used. */
 async function addEach(
   connection: RedisConnection,
   { increments, nowSeconds }: CounterBatch,
-  script: AskScript,
+  script: OperationScript,
   asking: boolean,
 ): Promise<CounterReply> {
   const alone = { groupEnds: undefined, nowSeconds, isDeclaringKeys: true, asking, script };
@@ -87,12 +92,12 @@ async function addEach(
   return finish(draft);
 }
 
-interface Call extends AsksCall {
-  readonly script: AskScript;
+interface Call extends OperationsCall {
+  readonly script: OperationScript;
   readonly asking: boolean;
 }
 
-/** Rejects with what the client or the server said of the call as a whole. */
+/** Rejects with the error of the client or the server for the call as a whole. */
 async function callScript(connection: RedisConnection, call: Call): Promise<CounterReply> {
   const { scripts, encode } = call.script;
   const { client, clock } = connection;
@@ -100,7 +105,7 @@ async function callScript(connection: RedisConnection, call: Call): Promise<Coun
   const script = scripts[call.isDeclaringKeys ? 'declaring' : 'cluster'];
   const answer = await runScript(client, script, encode(call), call.asking);
   const reply = readReply(connection, readAnswer(connection, answer), call);
-  connection.onAsked(reply, sentSeconds);
+  connection.onAnswered(reply, sentSeconds);
   return { ...reply, failures: toFailures(connection, reply.failures) };
 }
 
@@ -108,7 +113,7 @@ function readReply(
   { store }: RedisConnection,
   answer: unknown,
   { increments, script }: Call,
-): AsksReply {
+): OperationsReply {
   try {
     return script.read(answer, increments);
   } catch (error) {

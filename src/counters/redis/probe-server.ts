@@ -10,19 +10,19 @@ import {
   type TypeSetting,
 } from './wrong-kind';
 
-/** What a server answers that is asked about keys which no counter has. */
+/** A server's answers to questions about keys that no counter has. */
 export interface ServerAnswers {
-  /** The words in which the server forbids EXPIRE, without which counters have no end; undefined when it does not. */
+  /** Its error for a forbidden EXPIRE, without which counters never expire; undefined when it is allowed. */
   readonly expireRefused: string | undefined;
-  /** The words in which it leaves a key to another node of its cluster; undefined: it does not, as far as it says. */
+  /** Its error that another node of its cluster has the key; undefined: none. */
   readonly moved: string | undefined;
-  /** It took every key that it was asked about. */
+  /** It accepted every key of the question. */
   readonly takesAll: boolean;
 }
 
-export interface AskServerOptions {
-  /** It is the only server: no node of a cluster, and named by no sentinel. */
-  readonly isAlone: boolean;
+export interface ProbeOptions {
+  /** It is the only server: not a node of a cluster, and not named by a sentinel. */
+  readonly isOnlyServer: boolean;
   readonly typeSetting?: TypeSetting | undefined;
 }
 
@@ -30,26 +30,27 @@ export interface AskServerOptions {
 const NO_KEY = 'weir:no-key';
 
 /**
- * One in each sixteenth of the slots of a cluster, so that its nodes say of some that they lie elsewhere. Behind a proxy they lie
- * on its shards.
+ * One in each sixteenth of the slots of a cluster, so that each of its nodes says that some are elsewhere. Behind a proxy they are
+ * on its different shards.
  */
 export const NO_KEYS: readonly string[] = [
   0, 22, 62, 40, 1, 23, 63, 41, 2, 20, 60, 42, 3, 21, 61, 43,
 ].map((number) => `${NO_KEY}:${String(number)}`);
 
 /**
- * Asks by EXPIRE for keys that do not exist, which proxies know and do not answer themselves. Rejects where the other side cannot
- * count: a proxy without its Redis, a replica, a sentinel. Other answers say nothing of what comes.
+ * Sends EXPIRE for missing keys, which proxies know and do not answer themselves. Rejects where the other side cannot count: a
+ * proxy without its Redis, a replica, a sentinel. Other answers are ignored.
  */
-export async function askServer(
+export async function probeServer(
   client: Redis,
-  { isAlone, typeSetting }: AskServerOptions,
+  { isOnlyServer: isAlone, typeSetting }: ProbeOptions,
 ): Promise<ServerAnswers> {
   const keys = isAlone ? NO_KEYS : [NO_KEY];
   const answers = await Promise.all(keys.map((key) => refusalOf(client.call('EXPIRE', key, '1'))));
   const refusals = answers.filter((answer) => answer !== undefined);
   // Where one shard of several does not answer, the others are used.
-  if (refusals.length === keys.length) await refuseAway(client, refusals, { isAlone, typeSetting });
+  if (refusals.length === keys.length)
+    await refuseAway(client, refusals, { isOnlyServer: isAlone, typeSetting });
   return {
     expireRefused: refusals.find(isCommandForbidden),
     moved: isAlone ? refusals.find(isOfCluster) : undefined,
@@ -60,7 +61,7 @@ export async function askServer(
 async function refuseAway(
   client: Redis,
   refusals: readonly string[],
-  { isAlone, typeSetting }: AskServerOptions,
+  { isOnlyServer: isAlone, typeSetting }: ProbeOptions,
 ): Promise<void> {
   const fault = refusals.find((answer) => isWrongServer(answer) || isRedisAway(answer));
   if (isAlone && fault?.startsWith('READONLY') === true)
@@ -74,7 +75,7 @@ async function refuseAway(
     throw new WrongKindError('sentinel', typeSetting, unknown);
 }
 
-/** What an error says that answers it; undefined: there is none. Rejects when the connection ends. */
+/** The error that answers it; undefined: none. Rejects when the connection ends. */
 async function refusalOf(answer: Promise<unknown>): Promise<string | undefined> {
   try {
     await answer;
