@@ -117,7 +117,7 @@ function originsOf(rules: Rules | undefined): readonly ZoneOrigin[] {
   return distinct([...(rules?.zones?.values() ?? [])].map(({ origin }) => origin));
 }
 
-/** Of what instances compare: UTC is the same in all data. */
+/** Zones that instances compare; UTC is equal in all data. */
 export function comparedOrigins(rules: Rules | undefined): readonly ZoneOrigin[] {
   const zones = [...(rules?.zones ?? [])].filter(([name]) => name !== 'UTC');
   return distinct(zones.map(([, { origin }]) => origin));

@@ -9,7 +9,7 @@ export const MAX_OFFSET_SECONDS = 16 * 3_600;
 /** Two changes of a zone in the runtime's data are further apart than this. */
 const STEP_SECONDS = 4 * 3_600;
 
-/** Of zones that a runtime may not know yet: all new ones are a place in an area. */
+/** A name that a newer release may add: all new zones are a place in an area. */
 const NEW_NAME = /^[A-Za-z][\w+-]*(?:\/[\w+-]+)+$/;
 
 /** Whether this runtime knows a zone of this IANA name, or other data have it. */

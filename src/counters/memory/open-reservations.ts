@@ -91,7 +91,7 @@ export class OpenReservations {
     this.#isMended = true;
   }
 
-  /** Whether ends that a wrong clock had written were mended since this was asked last. */
+  /** Whether ends from a wrong clock were mended since the last call. */
   takeMended(): boolean {
     const isMended = this.#isMended;
     if (isMended) this.#isMended = false;

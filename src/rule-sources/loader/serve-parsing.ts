@@ -55,7 +55,7 @@ export function serveParsing(port: Port, parse: Parse): void {
   });
 }
 
-/** Each is sent when the next request comes; what that says of zones is handed in. */
+/** Each is sent when the next message comes, which may bring the zones. */
 type Replies = Generator<ParseReply, void, readonly string[]>;
 
 function* toReplies(order: ParseOrder, parse: Parse): Replies {

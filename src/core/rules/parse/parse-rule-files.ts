@@ -27,7 +27,7 @@ export interface ParseOptions extends SecretOptions {
   readonly mergeDomains: boolean;
   /** Undefined: whether a store can count by the rules is not checked. */
   readonly abilities?: StoreAbilities | undefined;
-  /** Of time zones that the runtime does not know; undefined: it alone knows them. */
+  /** Knows time zones that the runtime lacks; undefined: only the runtime is asked. */
   readonly hasZone?: HasZone | undefined;
 }
 

@@ -77,7 +77,7 @@ export function createSentinel(place: HostAndPort, options: SentinelOptions) {
 
 export type Sentinel = ReturnType<typeof createSentinel>;
 
-/** Says of a server which is not a sentinel which setting mends it. */
+/** Names the setting that mends a server that is no sentinel. */
 function toFault(error: unknown, typeSetting: TypeSetting | undefined): unknown {
   const answer = toReason(error);
   return isUnknownCommand(answer) ? new WrongKindError('no-sentinel', typeSetting, answer) : error;
