@@ -12,7 +12,7 @@ const swc = (syntax) => ({
 const suite = {
   testEnvironment: '<rootDir>/test/support/node-environment.cjs',
   transform: {
-    '^.+\\.ts$': ['@swc/jest', swc('typescript')],
+    '^.+\\.ts$': ['<rootDir>/test/support/swc-transform.cjs', swc('typescript')],
     'node_modules/jose/.+\\.js$': ['@swc/jest', swc('ecmascript')],
   },
   transformIgnorePatterns: ['/node_modules/(?!jose/)'],

@@ -27,7 +27,7 @@ export interface ParseOptions extends SecretOptions {
   readonly mergeDomains: boolean;
   /** Undefined: whether a store can count by the rules is not checked. */
   readonly abilities?: StoreAbilities | undefined;
-  /** Knows time zones that the runtime lacks; undefined: only the runtime is asked. */
+  /** Knows time zones that the runtime lacks; undefined: only the runtime decides. */
   readonly hasZone?: HasZone | undefined;
 }
 

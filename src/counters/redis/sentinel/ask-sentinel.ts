@@ -77,7 +77,7 @@ export function createSentinel(place: HostAndPort, options: SentinelOptions) {
 
 export type Sentinel = ReturnType<typeof createSentinel>;
 
-/** Names the setting that mends a server that is no sentinel. */
+/** Names the setting that mends a plain server under sentinels. */
 function toFault(error: unknown, typeSetting: TypeSetting | undefined): unknown {
   const answer = toReason(error);
   return isUnknownCommand(answer) ? new WrongKindError('no-sentinel', typeSetting, answer) : error;
