@@ -11,6 +11,7 @@ const { delimiter, join } = require('node:path');
 const { findFakeTime } = require('./fake-time.cjs');
 
 const START = '2027-01-01 00:00:00';
+const PORTS = 3;
 
 function findProgram(name) {
   const folders = (process.env.PATH ?? '').split(delimiter);
@@ -42,7 +43,18 @@ function untilAnswering(child, port, question) {
   });
 }
 
-async function start(program, words, question, { fakeTime, folder, preload }) {
+/** Others may take a port between the moment when it was free and the start: then on another one. */
+async function start(...words) {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await startOnce(...words);
+    } catch (error) {
+      if (tries === PORTS) throw error;
+    }
+  }
+}
+
+async function startOnce(program, words, question, { fakeTime, folder, preload }) {
   const port = await askPort();
   const clock = join(folder, `clock-${port}`);
   writeFileSync(clock, START);
