@@ -1,5 +1,6 @@
+import { createReadStream } from 'node:fs';
 import { describeCode, errorCode } from '../platform/errors';
-import { readBounded } from '../rule-sources/directory/read-file';
+import { readInput } from '../platform/read-input';
 import { DIFFERENCES, OF_ROWS, OF_UNSET } from './differences';
 import { toFacts } from './facts';
 import { readDeployment } from './read-deployment';
@@ -50,7 +51,7 @@ function mistake(line: string): DeploymentOutcome {
 
 async function readText(path: string): Promise<string | { readonly problem: string }> {
   try {
-    const bytes = await readBounded(Buffer.from(path), MAX_BYTES);
+    const bytes = await readInput(createReadStream(path), MAX_BYTES);
     if (bytes === undefined) return { problem: 'the file is larger than 1 MiB' };
     return Buffer.from(bytes).toString();
   } catch (error) {

@@ -1,7 +1,8 @@
+import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { type RuleProblem, WHOLE } from '../fields/problem';
 import { describeCode, errorCode } from '../platform/errors';
-import { readBounded } from './directory/read-file';
+import { readInput } from '../platform/read-input';
 import { readRuleFiles } from './directory/read-rule-files';
 import { surveyDirectory } from './directory/survey';
 import type { RuleFiles, RuleInput } from './load-result';
@@ -17,26 +18,15 @@ export async function readSource(source: RuleInput, input: Readable): Promise<Ru
   }
   const file = source.kind === 'file' ? source.path : '<standard input>';
   try {
-    const bytes =
-      source.kind === 'file'
-        ? await readBounded(Buffer.from(source.path), MAX_BYTES)
-        : await readInput(input);
+    const bytes = await readInput(
+      source.kind === 'file' ? createReadStream(source.path) : input,
+      MAX_BYTES,
+    );
     if (bytes !== undefined) return { files: [{ file, bytes }], problems: [] };
     return unreadable(file, `expected at most ${String(MAX_BYTES)} bytes`);
   } catch (error) {
     return unreadable(file, describeCode(errorCode(error)));
   }
-}
-
-async function readInput(input: Readable): Promise<Uint8Array | undefined> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of input as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > MAX_BYTES) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 function unreadable(file: string, reason: string): RuleFiles {

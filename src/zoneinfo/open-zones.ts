@@ -72,18 +72,15 @@ export function openZones(options: ZonesOptions): Zones {
       known.set(key, found);
       return found;
     },
-    has: (timeZone) => all.some((one) => hasZone(one, nameOf(timeZone))),
+    has(timeZone) {
+      const name = nameOf(timeZone);
+      const hasOne = ({ fileOf, read }: ZoneFiles) =>
+        orRefuse(fileOf(name), () => read(name)) !== undefined;
+      // A zone in use stays one when the system is renewed.
+      return known.get(timeZone.toLowerCase())?.data !== undefined || all.some(hasOne);
+    },
     origins: sources.map(({ source, release }) => ({ source, release })),
   };
-}
-
-/** Whether a zone of this name can be used. What else lies there is no zone, and is not logged. */
-function hasZone({ read }: ZoneFiles, name: string): boolean {
-  try {
-    return read(name) !== undefined;
-  } catch {
-    return false;
-  }
 }
 
 const NO_RELEASE = 'it names no release: expected a line "# version 2026f" in its tzdata.zi';

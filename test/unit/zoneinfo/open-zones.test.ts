@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openZones } from '../../../src/zoneinfo/open-zones';
 import { writeTzif } from '../../support/tzif';
@@ -70,11 +70,41 @@ describe('the zones of a process', () => {
       const { find, has, refused } = zones.open();
       expect(has('America/Newville')).toBe(true);
       expect(found(find('America/Newville'))).toMatchObject({ source, offset: hours * HOUR });
-      mkdirSync(join(zones.folder, 'America/Argentina'));
-      zones.write('America/Oldtown', 'no zone\n'.repeat(20));
-      for (const name of ['America/Argentina', 'America/Oldtown', 'America/Nowhere', '../x'])
-        expect(has(name)).toBe(false);
+      for (const name of ['America/Nowhere', '../x']) expect(has(name)).toBe(false);
       expect(refused).toEqual([]);
+    },
+  );
+
+  it('have none in a file that cannot be used, which is named', () => {
+    zones.writeSystem('2026f');
+    zones.writePackage('2026a', BERLIN, 'TWO-2');
+    mkdirSync(join(zones.folder, 'America/Argentina'), { recursive: true });
+    const file = zones.write('America/Oldtown', 'no zone\n'.repeat(20));
+    const { has, refused } = zones.open();
+    expect([has('America/Argentina'), has('America/Oldtown')]).toEqual([false, false]);
+    expect(refused).toEqual([
+      {
+        file: join(zones.folder, 'America/Argentina'),
+        reason: expect.stringContaining('it is not a plain file') as string,
+      },
+      { file, reason: expect.stringContaining('it is not a TZif file') as string },
+    ]);
+  });
+
+  it.each(['another release', 'no file of it'])(
+    'still have a zone in use when the system is renewed and has %s',
+    (renewed) => {
+      zones.writeSystem('2027a', { 'Europe/Newzone': 'ONE-1', 'Europe/Unread': 'ONE-1' });
+      zones.writePackage('2026a', BERLIN, 'TWO-2');
+      const { find, has } = zones.open();
+      expect(find('Europe/Newzone').origin.source).toBe('system');
+      if (renewed === 'another release') zones.writeSystem('2027b');
+      else rmSync(join(zones.folder, 'Europe'), { recursive: true });
+      expect([has('Europe/Newzone'), has('europe/NEWZONE'), has('Europe/Unread')]).toEqual([
+        true,
+        true,
+        false,
+      ]);
     },
   );
 
