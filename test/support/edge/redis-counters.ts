@@ -1,4 +1,5 @@
 import type { RedisCountersOptions } from '../../../src/counters/redis/options';
+import { eventually } from './eventually';
 import {
   runRedisCounters as run,
   type RedisDeps,
@@ -8,8 +9,17 @@ import {
 export { stopRedisCounters, type RunningRedisCounters } from '../redis-counters';
 
 /** By the real clock. */
-export const runRedisCounters = (
+export function runRedisCounters(
   options: Pick<RedisCountersOptions, 'address'> & Partial<RedisCountersOptions>,
   deps: Partial<RedisDeps> = {},
-): RunningRedisCounters =>
-  run(options, { monotonicMs: () => performance.now(), random: Math.random, ...deps });
+): RunningRedisCounters {
+  const real = { monotonicMs: () => performance.now(), random: Math.random };
+  const counters = run(options, { ...real, ...deps });
+  return Object.assign(counters, {
+    untilConnected: () =>
+      eventually(() => {
+        const { states, events } = counters;
+        if (states.at(-1) !== true) throw new Error(`not connected: ${JSON.stringify(events)}`);
+      }),
+  });
+}
