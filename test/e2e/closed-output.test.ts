@@ -4,11 +4,12 @@ import { join } from 'node:path';
 
 const BIN = join(__dirname, '../../dist/src/bin');
 
-/** Runs a command whose reader is gone before it prints, as `… | head -1` may leave it. */
+/** Runs a command whose reader is gone before it starts, as `… | head -1` may leave it: it waits for a line until then. */
 async function runUnread(command: string, words: readonly string[]) {
-  const child = spawn(process.execPath, [join(BIN, `${command}.js`), ...words]);
+  const waiting = ['-c', 'read line; exec "$@"', 'sh'];
+  const child = spawn('sh', [...waiting, process.execPath, join(BIN, `${command}.js`), ...words]);
   child.stdout.destroy();
-  child.stdin.on('error', () => undefined).end('value\n');
+  child.stdin.on('error', () => undefined).end('start\nvalue\n');
   let stderr = '';
   child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
   const [code] = (await once(child, 'close')) as [number | null];

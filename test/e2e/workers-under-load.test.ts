@@ -63,7 +63,7 @@ it('goes on when a worker is killed under load: only its calls in flight fail, n
 });
 
 it('stops under load without an error', async () => {
-  const service = await start({ DRAIN_DELAY: '500ms' });
+  const service = await start({ DRAIN_DELAY: '3s' });
   const calls = startLoad(service, request, 8);
   await eventually(() => {
     expect(calls.answers.length).toBeGreaterThan(200);

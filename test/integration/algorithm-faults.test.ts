@@ -183,7 +183,7 @@ it.each([-10, 10])(
           expect(Math.max(...windows.values())).toBeLessThanOrEqual(6);
         },
       ),
-      { numRuns: 25 },
+      { numRuns: 10 },
     );
   },
 );

@@ -159,10 +159,12 @@ interface Lie {
   readonly error: string;
 }
 
-/** Lets a server answer one command wrongly, and all others rightly. */
+/** Lets a server answer one command wrongly, and all others rightly, also those that look after a connection. */
 function play(server: LyingRedis, lie: Lie | undefined): void {
   server.lie = (words) => {
-    if (lie === undefined || words[0]?.toLowerCase() !== lie.row.of) return rightAnswer(words);
+    const [command = '', key = ''] = words;
+    const isLied = command.toLowerCase() === lie?.row.of && !key.startsWith('weir:no-key');
+    if (!isLied) return rightAnswer(words);
     return lie.row.where === 'command' ? `-${lie.error}\r\n` : rightAnswer(words, lie.error);
   };
 }
