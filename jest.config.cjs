@@ -28,8 +28,8 @@ const run = {
   reporters: ['default', '<rootDir>/test/support/summary-reporter.cjs'],
   testSequencer: '<rootDir>/test/support/longest-first.cjs',
   testTimeout: 60_000,
-  // A third of the time tests wait for other processes: one works more than there are cores.
-  maxWorkers: 1 + availableParallelism(),
+  // Tests wait for other processes a good deal of their time: two work more than there are cores.
+  maxWorkers: 2 + availableParallelism(),
   // A worker that has grown is begun anew: with a heap of 600 MB and more it does not end in the half second that jest waits.
   workerIdleMemoryLimit: '400MB',
 };

@@ -1,14 +1,14 @@
-import { execFile, spawn } from 'node:child_process';
+import { fork, spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { eventually } from '../support/edge/eventually';
 import { startRedisCluster } from '../support/edge/redis-cluster';
 import { unpackRecord } from '../support/packed-record';
 import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 
 const PROCESSES = 8;
-/** `WEIR_HITS=100000` makes the full run of it in a cluster too. */
-const HITS = { single: 100_000, cluster: Number(process.env['WEIR_HITS'] ?? 10_000) };
+/** Of each process; `WEIR_HITS=100000` makes more of them. */
+const FULL = process.env['WEIR_HITS'];
+const HITS = { single: Number(FULL ?? 20_000), cluster: Number(FULL ?? 3_000) };
 const HITTER = join(__dirname, '../support/redis-hitter.cjs');
 const RESERVER = join(__dirname, '../support/redis-reserver.cjs');
 const HELD = '{c:everybody_reserves~1}~r';
@@ -18,8 +18,6 @@ const KEY = 'everybody_hits_this_1795240200';
 
 jest.setTimeout(300_000);
 
-const run = promisify(execFile);
-
 const ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0)) await end();
@@ -28,18 +26,42 @@ afterEach(async () => {
 const hitsOf = (kind: keyof typeof HITS) => PROCESSES * HITS[kind];
 const limitOf = (kind: keyof typeof HITS) => Math.floor(hitsOf(kind) / 3);
 
+let hitters: readonly ChildProcess[];
+beforeAll(() => {
+  hitters = Array.from({ length: PROCESSES }, () => fork(HITTER));
+});
+afterAll(() => {
+  for (const hitter of hitters) hitter.kill();
+});
+
+/** All begin when the last is connected; answers how many hits were admitted. */
 async function hitTogether(
   port: number,
   kind: keyof typeof HITS,
-  { key = KEY, algorithm }: { readonly key?: string; readonly algorithm?: readonly string[] } = {},
+  more: { readonly key?: string; readonly algorithm?: string; readonly charging?: string } = {},
 ): Promise<number> {
-  const numbers = [String(HITS[kind]), String(limitOf(kind))] as const;
-  const place = algorithm === undefined ? [kind] : ['single', ...algorithm];
-  const parameters = [HITTER, String(port), key, ...numbers, ...place];
-  const outputs = await Promise.all(
-    Array.from({ length: PROCESSES }, () => run(process.execPath, parameters)),
-  );
-  return outputs.reduce((sum, { stdout }) => sum + Number(stdout), 0);
+  const [hits, limit] = [HITS[kind], limitOf(kind)];
+  const isCluster = kind === 'cluster' && more.algorithm === undefined;
+  for (const hitter of hitters) hitter.send({ port, key: KEY, hits, limit, isCluster, ...more });
+  await Promise.all(hitters.map(wordOf));
+  for (const hitter of hitters) hitter.send('start');
+  const admitted = await Promise.all(hitters.map(wordOf));
+  return admitted.reduce<number>((sum, hits) => sum + Number(hits), 0);
+}
+
+/** What a process says next. */
+function wordOf(child: ChildProcess): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const say = (word: unknown) => {
+      child.off('exit', end);
+      resolve(word);
+    };
+    const end = (code: number | null) => {
+      child.off('message', say);
+      reject(new Error(`it ended with ${String(code)} and said nothing`));
+    };
+    child.once('message', say).once('exit', end);
+  });
 }
 
 describe('several processes that hit one key', () => {
@@ -57,12 +79,11 @@ describe('several processes that hit one key', () => {
     ['sliding_window', '', '80000000s~s'],
     ['sliding_window', 'charge_denied', '80000000s~s'],
     ['fixed_window', '', '1795240200'],
-  ])('are admitted exactly as %s promises %s', async (name, charging, end) => {
+  ])('are admitted exactly as %s promises %s', async (algorithm, charging, end) => {
     const server = await startRedisServer();
     ends.push(() => server.stop());
     const key = `everybody_asks_this_${end}`;
-    const algorithm = [name, charging];
-    const admitted = await hitTogether(server.port, 'cluster', { key, algorithm });
+    const admitted = await hitTogether(server.port, 'cluster', { key, algorithm, charging });
     expect(admitted).toBe(limitOf('cluster'));
   });
 

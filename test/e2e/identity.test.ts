@@ -10,6 +10,7 @@ import { freePort } from '../support/free-port';
 import { createStoreFile } from '../support/identity';
 import {
   identityCli,
+  identityCommand,
   startIdentityProcess,
   stopIdentities,
   type IdentityProcess,
@@ -46,9 +47,9 @@ afterEach(async () => {
 const embedded = () => ({ IDENTITY_STORE_FILE: place.file, RUNTIME_ROOT: RULES });
 
 async function issue(env: Readonly<Record<string, string>>, user = 'ann'): Promise<string> {
-  const added = await identityCli(env, ['user', 'add', '--id', user, '--user-name', user]);
+  const added = await identityCommand(env, ['user', 'add', '--id', user, '--user-name', user]);
   expect(added).toEqual({ code: 0, stdout: `${user}\n`, stderr: '' });
-  const issued = await identityCli(env, ['token', 'issue', user, '--ttl', '10m']);
+  const issued = await identityCommand(env, ['token', 'issue', user, '--ttl', '10m']);
   expect(issued.code).toBe(0);
   return issued.stdout.trim();
 }
@@ -121,7 +122,7 @@ describe.each(['embedded', 'redis'])(
     ])('lets nobody in after identity %s %s', async (...words) => {
       const token = await issue(env);
       await eventuallyWithin(() => clientOf(identity).getUserInfo(token), within2s(identity));
-      expect((await identityCli(env, words)).code).toBe(0);
+      expect((await identityCommand(env, words)).code).toBe(0);
       await eventuallyWithin(async () => {
         expect(await statusOf(identity, token)).toBe(401);
       }, within2s(identity));
@@ -129,7 +130,7 @@ describe.each(['embedded', 'redis'])(
 
     it('asks for an API key as soon as there is one', async () => {
       const token = await issue(env);
-      const key = (await identityCli(env, ['api-key', 'issue', 'shop'])).stdout.trim();
+      const key = (await identityCommand(env, ['api-key', 'issue', 'shop'])).stdout.trim();
       await eventuallyWithin(async () => {
         await expect(clientOf(identity).getUserInfo(token)).rejects.toMatchObject({
           name: 'AuthenticationError',
@@ -137,7 +138,7 @@ describe.each(['embedded', 'redis'])(
         });
       }, within2s(identity));
       expect((await clientOf(identity, key).getUserInfo(token)).user.id).toBe('ann');
-      const demo = await identityCli(env, ['demo']);
+      const demo = await identityCommand(env, ['demo']);
       const line = demo.stdout.split('\n').find((text) => text.startsWith('curl ')) ?? 'false';
       await eventuallyWithin(async () => {
         expect((await run('sh', ['-c', line])).stdout).toContain('"code":200');
@@ -146,7 +147,7 @@ describe.each(['embedded', 'redis'])(
 
     it('leaves no secret in the log, the metrics or the store', async () => {
       const token = await issue(env);
-      const key = (await identityCli(env, ['api-key', 'issue', 'shop'])).stdout.trim();
+      const key = (await identityCommand(env, ['api-key', 'issue', 'shop'])).stdout.trim();
       await eventuallyWithin(() => clientOf(identity, key).getUserInfo(token), within2s(identity));
       await statusOf(identity, token);
       const metrics = await (await fetch(`${identity.metricsUrl}/metrics`)).text();
@@ -192,9 +193,9 @@ it('limits guesses by the rules of the example, in process', async () => {
 
 it('takes every token as soon as it is issued, more of them than guesses are allowed', async () => {
   const identity = await startIdentityProcess(embedded());
-  await identityCli(identity.env, ['user', 'add', '--id', 'ann']);
+  await identityCommand(identity.env, ['user', 'add', '--id', 'ann']);
   for (let at = 0; at < 12; at++) {
-    const { stdout } = await identityCli(identity.env, ['token', 'issue', 'ann']);
+    const { stdout } = await identityCommand(identity.env, ['token', 'issue', 'ann']);
     expect(await statusOf(identity, stdout.trim())).toBe(200);
   }
 });
@@ -291,8 +292,8 @@ it('takes JWTs of the issuer that the settings name, until their session is revo
     IDENTITY_JWT_AUDIENCE: AUDIENCE,
     IDENTITY_JWT_JWKS_FILE: keys,
   });
-  await identityCli(identity.env, ['user', 'add', '--id', 'ann']);
-  const added = await identityCli(identity.env, ['session', 'add', 'ann', '--id', 'sso-1']);
+  await identityCommand(identity.env, ['user', 'add', '--id', 'ann']);
+  const added = await identityCommand(identity.env, ['session', 'add', 'ann', '--id', 'sso-1']);
   expect(added).toMatchObject({ code: 0, stdout: 'sso-1\n' });
   const nowSeconds = Math.floor(Date.now() / 1_000);
   const times = { iat: nowSeconds, exp: nowSeconds + 600 };
@@ -300,7 +301,7 @@ it('takes JWTs of the issuer that the settings name, until their session is revo
   await eventuallyWithin(async () => {
     expect(await statusOf(identity, token)).toBe(200);
   }, within2s(identity));
-  expect((await identityCli(identity.env, ['session', 'revoke', 'sso-1'])).code).toBe(0);
+  expect((await identityCommand(identity.env, ['session', 'revoke', 'sso-1'])).code).toBe(0);
   await eventuallyWithin(async () => {
     expect(await statusOf(identity, token)).toBe(401);
   }, within2s(identity));
@@ -347,7 +348,7 @@ it.each<[number, readonly string[], string, RegExp]>([
   [2, ['serve', '--port', '1'], '', /unknown argument "--port"\n\nusage: identity \[serve\]/],
   [2, ['serve', 'nonsense'], '', /unknown argument "nonsense"\n\nusage: identity \[serve\]/],
 ])('exits with %i: identity %j', async (code, words, input, stderr) => {
-  const result = await identityCli(embedded(), words, input);
+  const result = await identityCommand(embedded(), words, input);
   expect(result.code).toBe(code);
   expect(result.stderr).toMatch(stderr);
 });

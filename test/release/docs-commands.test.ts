@@ -19,7 +19,7 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   ],
   [
     /^node examples\/code\/server\.mjs$| localhost:3000/,
-    'a server, and what asks it: test/e2e/client-library.test.ts starts it',
+    'a server, and what asks it: test/e2e/client-example.test.ts starts it',
   ],
   [/^npm run start:identity$/, 'the identity service below is started as it'],
   [/^npm run (?!start)/, 'minutes of work: that the script exists is checked'],

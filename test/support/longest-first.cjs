@@ -3,7 +3,7 @@ const { default: Sequencer } = require('@jest/test-sequencer');
 
 /** What waits for other processes takes longest: half a minute and more, the first row. Begun last, one core would do nothing at the end. */
 const FIRST = [
-  /release\/(install|wire-clients)|e2e\/(identity|leases|store-kind)\.|security\/debug-port|redis-(scripts-again|processes|answers)\./,
+  /release\/(install|wire-clients)|e2e\/(identity|leases|store-kind|workers|time-zones)\.|security\/|redis-(scripts-again|processes|answers)\./,
   /release\/dashboard|parity\//,
   /\/(e2e|release)\//,
   /\/chaos\//,

@@ -1,42 +1,33 @@
-// One of several processes that hit one key: node redis-hitter.cjs <port> <key> <hits> <limit> <kind> [algorithm] [charge_denied]
-// Uses the built service. Prints how many of its hits were admitted.
+// One of several processes that hit one key by the built service. It is sent a task (`port`, `key`, `hits`, `limit`, `isCluster`,
+// `algorithm`, `charging`), says when it is connected, hits when it is told to start, and says how many of its hits were admitted.
 const { createRedisCounters } = require('../../dist/src/counters/redis/create-redis-counters.js');
 
 const { plainLimiter, toLimiter } = require('../../dist/src/core/kinds/kinds.js');
 const { countAdmitted } = require('../../dist/src/core/kinds/whole.js');
 
-const [port, key, hits, limit, kind, name, charging] = process.argv.slice(2);
-// Long enough that nothing drains while they run.
-const limiter =
-  name === undefined
-    ? plainLimiter(Number(limit))
-    : toLimiter({
-        algorithm: name,
-        limit: Number(limit),
-        burst: undefined,
-        chargeDenied: charging === 'charge_denied',
-        periodSeconds: 80_000_000,
-      });
-const place = { host: '127.0.0.1', port: Number(port) };
-const address =
-  kind === 'cluster' ? { kind: 'cluster', nodes: [place] } : { kind: 'tcp', ...place };
-const counters = createRedisCounters(
-  { monotonicMs: () => performance.now(), random: Math.random },
-  { address, timeoutMs: 30_000, pool: { size: 2, onEmpty: 'wait', onEmptyWaitMs: 0 } },
-);
-const rule = { unit: 'DAY' };
-const increment = {
-  key,
-  hits: 1,
-  limit: Number(limit),
-  rule,
-  ttlSeconds: 86_400,
-  limiter,
-  times: 1,
-};
+function limiterOf({ limit, algorithm, charging }) {
+  if (algorithm === undefined) return plainLimiter(limit);
+  // Long enough that nothing drains while they run.
+  const periodSeconds = 80_000_000;
+  return toLimiter({ algorithm, limit, chargeDenied: charging === 'charge_denied', periodSeconds });
+}
 
-async function run() {
-  let left = Number(hits);
+function connect({ port, isCluster }) {
+  const place = { host: '127.0.0.1', port };
+  const address = isCluster ? { kind: 'cluster', nodes: [place] } : { kind: 'tcp', ...place };
+  const counters = createRedisCounters(
+    { monotonicMs: () => performance.now(), random: Math.random },
+    { address, timeoutMs: 30_000, pool: { size: 2, onEmpty: 'wait', onEmptyWaitMs: 0 } },
+  );
+  counters.run$.subscribe();
+  return counters;
+}
+
+async function hit(counters, { key, hits, limit, ...task }) {
+  const limiter = limiterOf({ limit, ...task });
+  const rule = { unit: 'DAY' };
+  const increment = { key, hits: 1, limit, rule, ttlSeconds: 86_400, limiter, times: 1 };
+  let left = hits;
   let admitted = 0;
   const work = async () => {
     while (left > 0) {
@@ -52,7 +43,7 @@ async function run() {
       if (failures !== undefined) throw [...failures.values()][0];
       admitted +=
         states === undefined
-          ? after.filter((count) => count <= Number(limit)).length
+          ? after.filter((count) => count <= limit).length
           : states.filter((each) => countAdmitted(limiter, each, { hits: 1, times: 1 }) === 1)
               .length;
     }
@@ -62,13 +53,16 @@ async function run() {
   return admitted;
 }
 
-counters.run$.subscribe();
-let isStarted = false;
-counters.connected$.subscribe((isConnected) => {
-  if (!isConnected || isStarted) return;
-  isStarted = true;
-  run().then(
-    (admitted) => process.stdout.write(`${admitted}\n`, () => process.exit(0)),
-    (error) => process.stderr.write(`${error.stack}\n`, () => process.exit(1)),
-  );
+process.on('message', (task) => {
+  if (task === 'start') return;
+  const counters = connect(task);
+  const connected = counters.connected$.subscribe((isConnected) => {
+    if (!isConnected) return;
+    setImmediate(() => connected.unsubscribe());
+    process.once(
+      'message',
+      () => void hit(counters, task).then((admitted) => process.send(admitted)),
+    );
+    process.send('connected');
+  });
 });

@@ -64,8 +64,8 @@ function strike(
   socket.write(text);
 }
 
-/** An attack lasts four seconds in the siege, which judges times; else one, with the calls of two. */
-const [SECONDS, PACE] = isSiege ? [4, 1] : [2, 2];
+/** An attack lasts four seconds in the siege, which judges times; else one. */
+const SECONDS = isSiege ? 4 : 1;
 
 /** Mounts an attack for some seconds, `perSecond` times in each. */
 async function expectDecisionsBeside(
@@ -80,7 +80,7 @@ async function expectDecisionsBeside(
     const watched = watchHealth(service);
     for (let at = 0; at < SECONDS * perSecond; at += 1) {
       once(attack, at);
-      await delay(1_000 / perSecond / PACE);
+      await delay(1_000 / perSecond);
     }
     healthMs = await watched();
     for (const socket of attack.sockets) socket.destroy();

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { expectFigure } from '../../support/edge/figure';
+import { expectFigure, isSiege } from '../../support/edge/figure';
 import { besideAPoliteClient } from '../../support/edge/h2-siege';
 import {
   expectAlive,
@@ -15,7 +15,7 @@ import { deltaResponse, response, userLimit } from '../../support/xds-messages';
 
 afterAll(stopSmallServices);
 
-const SECONDS = 2;
+const SECONDS = isSiege ? 2 : 0.5;
 const MESSAGES_OF_TURN = 100;
 
 const RULES = [userLimit('shop', 5)];

@@ -1,5 +1,5 @@
 import { createTestClient, encodeRequest } from '../../support/edge/grpc-client';
-import { expectFigure } from '../../support/edge/figure';
+import { expectFigure, isSiege } from '../../support/edge/figure';
 import { besideAPoliteClient } from '../../support/edge/h2-siege';
 import { askPaced, type PacedAnswers } from '../../support/edge/paced-load';
 import type { Service } from '../../support/edge/service';
@@ -48,7 +48,7 @@ const idOf = (at: number) => String(at).padStart(ID_BYTES, 'x');
 const idsOf = (call: number) => Array.from({ length: IDS }, (_, at) => idOf(call * IDS + at));
 
 const CALLERS = 8;
-const CALLS = 160;
+const CALLS = isSiege ? 160 : 40;
 const ALONE = { perSecond: 200, forMs: 1_000 };
 
 const call = (user: string, mode: 'reserve' | 'settle', id: string): readonly Entry[] => [

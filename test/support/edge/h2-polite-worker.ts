@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort } from 'node:worker_threads';
 import { createTestClient } from './grpc-client';
 import type { PoliteReport, PoliteTask } from './h2-polite';
 
@@ -65,4 +65,6 @@ function quantile(values: readonly number[], part: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? NaN;
 }
 
-void main(workerData as PoliteTask);
+parentPort?.on('message', (message: PoliteTask | 'stop') => {
+  if (message !== 'stop') void main(message);
+});

@@ -31,23 +31,31 @@ export interface PoliteTask {
   readonly everyMs: number;
 }
 
+/** Threads of clients that have stopped, for the next. */
+const idle: Worker[] = [];
+afterAll(() => Promise.all(idle.map((thread) => thread.terminate())));
+
+const startThread = () =>
+  new Worker(join(__dirname, 'h2-polite-worker.ts'), {
+    execArgv: ['--require', join(__dirname, '../typescript-hook.cjs')],
+  });
+
 /** Settles with its first answer. It has a thread of its own: the attacker's work is no part of its times. */
 export async function startPolite(
   { grpc: address, child: { pid: servicePid = 0 } }: Service,
   everyMs = 5,
 ): Promise<PoliteClient> {
   const task: PoliteTask = { address, servicePid, everyMs };
-  const worker = new Worker(join(__dirname, 'h2-polite-worker.ts'), {
-    workerData: task,
-    execArgv: ['--require', join(__dirname, '../typescript-hook.cjs')],
-  });
-  await once(worker, 'message');
+  const worker = idle.pop() ?? startThread();
+  const ready = once(worker, 'message');
+  worker.postMessage(task);
+  await ready;
   return {
     async stop() {
       const reported = once(worker, 'message') as Promise<[PoliteReport]>;
       worker.postMessage('stop');
       const [report] = await reported;
-      await worker.terminate();
+      idle.push(worker);
       return report;
     },
   };

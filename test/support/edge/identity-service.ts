@@ -1,6 +1,8 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { runIdentity } from '../../../src/app/identity/run-identity';
 import { eventually } from './eventually';
 import { freePort } from '../free-port';
 import { expectNoSecretIn, rememberSecrets } from '../secrets';
@@ -88,7 +90,35 @@ export interface CliResult {
   readonly stderr: string;
 }
 
-/** Runs one `identity` command. */
+/** Runs one `identity` command in this process: what other tests prepare with takes no time to start. */
+export async function identityCommand(
+  env: Env,
+  words: readonly string[],
+  input = '',
+): Promise<CliResult> {
+  const printed = { stdout: '', stderr: '' };
+  const printer = (to: keyof typeof printed) =>
+    Object.assign(new EventEmitter(), { write: (text: string) => (printed[to] += text) });
+  const process = Object.assign(new EventEmitter(), {
+    argv: ['node', 'identity', ...words],
+    env,
+    exitCode: 0,
+    stdin: Readable.from([Buffer.from(input)]),
+    stdout: printer('stdout'),
+    stderr: printer('stderr'),
+  });
+  await runIdentity(process as unknown as NodeJS.Process);
+  return checked({ code: process.exitCode, ...printed });
+}
+
+/** Only standard output may hold secrets, and only once. */
+function checked(result: CliResult): CliResult {
+  rememberSecrets(result.stdout);
+  expectNoSecretIn({ 'the errors': result.stderr });
+  return result;
+}
+
+/** Runs one `identity` command of the built product. */
 export function identityCli(env: Env, words: readonly string[], input = ''): Promise<CliResult> {
   return new Promise((resolve) => {
     const all = { PATH: process.env['PATH'] ?? '', ...env };
@@ -98,10 +128,7 @@ export function identityCli(env: Env, words: readonly string[], input = ''): Pro
       { env: all },
       (error, stdout, stderr) => {
         const code = error === null ? 0 : Number(error.code ?? -1);
-        // Only standard output may hold them, and only once.
-        rememberSecrets(stdout);
-        expectNoSecretIn({ 'the errors': stderr });
-        resolve({ code, stdout, stderr });
+        resolve(checked({ code, stdout, stderr }));
       },
     );
     child.stdin?.end(input);
