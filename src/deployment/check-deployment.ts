@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import type { Readable } from 'node:stream';
 import { describeCode, errorCode } from '../platform/errors';
 import { readInput } from '../platform/read-input';
 import { DIFFERENCES, OF_ROWS, OF_UNSET } from './differences';
@@ -17,10 +18,20 @@ export interface DeploymentOutcome {
 
 const FURTHER = `${String(DIFFERENCES.filter(({ find }) => typeof find === 'string').length)} more differences, which no deployment shows, are in docs/replacing-the-reference.md`;
 
-/** Reports everything in the files of a deployment that differs between the reference and this service. Never rejects. */
-export async function checkDeployment(paths: readonly string[]): Promise<DeploymentOutcome> {
+/**
+ * Reports everything in the files of a deployment that differs between the reference and this service; `-` is the standard input.
+ * Never rejects.
+ */
+export async function checkDeployment(
+  paths: readonly string[],
+  input: Readable,
+): Promise<DeploymentOutcome> {
   const outcomes: DeploymentOutcome[] = [];
-  for (const path of paths) outcomes.push(await checkFile(path));
+  for (const path of paths) {
+    const isInput = path === '-';
+    const content = await readContent(isInput ? input : createReadStream(path));
+    outcomes.push(checkContent(isInput ? '<standard input>' : path, content));
+  }
   const lines = outcomes.flatMap((outcome) => outcome.lines);
   return {
     lines: paths.length === 0 ? [] : [...lines, FURTHER],
@@ -28,10 +39,8 @@ export async function checkDeployment(paths: readonly string[]): Promise<Deploym
   };
 }
 
-async function checkFile(path: string): Promise<DeploymentOutcome> {
-  const text = await readText(path);
-  if (typeof text !== 'string') return mistake(`${path}: ${text.problem}`);
-  const deployment = readDeployment(text);
+function checkContent(path: string, content: Uint8Array | string): DeploymentOutcome {
+  const deployment = typeof content === 'string' ? content : readDeployment(content);
   if (typeof deployment === 'string') return mistake(`${path}: ${deployment}`);
   const { workloads, skipped } = deployment;
   const lines = skipped.map((line) => `${path}: ${line}`);
@@ -49,13 +58,12 @@ function mistake(line: string): DeploymentOutcome {
   return { lines: [line], mistakes: 1 };
 }
 
-async function readText(path: string): Promise<string | { readonly problem: string }> {
+/** A string is the reason why it cannot be read. */
+async function readContent(input: Readable): Promise<Uint8Array | string> {
   try {
-    const bytes = await readInput(createReadStream(path), MAX_BYTES);
-    if (bytes === undefined) return { problem: 'the file is larger than 1 MiB' };
-    return Buffer.from(bytes).toString();
+    return (await readInput(input, MAX_BYTES)) ?? 'the file is larger than 1 MiB';
   } catch (error) {
-    return { problem: `the file cannot be read: ${describeCode(errorCode(error))}` };
+    return `the file cannot be read: ${describeCode(errorCode(error))}`;
   }
 }
 
