@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { describeCode, errorCode } from '../platform/errors';
 import { readInput } from '../platform/read-input';
-import { DIFFERENCES, OF_ROWS, OF_UNSET } from './differences';
+import { DIFFERENCES, OF_ROWS } from './differences';
 import { toFacts } from './facts';
 import { readDeployment } from './read-deployment';
 import type { Workload } from './workload';
@@ -67,20 +67,33 @@ async function readContent(input: Readable): Promise<Uint8Array | string> {
   }
 }
 
+/** The words of a problem that one more setting takes away. */
+const OF_MISSING = / to be set\b|no setting says where/;
+
 function checkWorkload(path: string, workload: Workload): DeploymentOutcome {
-  const facts = toFacts(workload);
-  // What is not set here may be set there.
-  const isUnsure = (text: string) => workload.hasMoreSettings === true && OF_UNSET.test(text);
+  let unsure = 0;
+  const facts = toFacts(workload, () => {
+    unsure += 1;
+  });
   const differs = DIFFERENCES.flatMap(({ find }) => {
+    const before = unsure;
     const text = typeof find === 'function' ? find(facts) : undefined;
     if (text === undefined) return [];
-    return [`${isUnsure(text) ? 'may differ' : 'differs'}: ${text}`];
+    return [`${unsure > before ? 'may differ' : 'differs'}: ${text}`];
   });
-  const problems = facts.problems.map((line) => `the start is refused: ${line}`);
+  // What is not set here may be set there.
+  const mayBeMended = (line: string) => workload.hasMoreSettings === true && OF_MISSING.test(line);
+  const doubts = facts.problems.filter(mayBeMended);
+  const problems = facts.problems.filter((line) => !mayBeMended(line));
   const warnings = facts.warnings
     .filter((line) => !OF_ROWS.test(line))
     .map((line) => `warning: ${line}`);
-  const lines = [...problems, ...differs, ...warnings];
+  const lines = [
+    ...problems.map((line) => `the start is refused: ${line}`),
+    ...doubts.map((line) => `the start may be refused: ${line}`),
+    ...differs,
+    ...warnings,
+  ];
   return {
     lines: lines.map((line) => `${path}: ${workload.name}: ${line}`),
     mistakes: problems.length,

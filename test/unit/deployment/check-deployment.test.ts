@@ -311,6 +311,59 @@ describe('containers of a Pod', () => {
   });
 });
 
+describe('a setting that stands elsewhere', () => {
+  const ELSEWHERE = { valueFrom: { configMapKeyRef: { name: 'a', key: 'b' } } };
+  const ofPod = async (env: object, more: object = {}) => {
+    const given = Object.entries(env).map(([name, value]: [string, unknown]) =>
+      typeof value === 'string' ? { name, value } : { name, ...ELSEWHERE },
+    );
+    const container = { name: 'w', image: 'weir', env: given, ...more };
+    const lines = await ofText(JSON.stringify({ kind: 'Pod', spec: { containers: [container] } }));
+    return lines.map((line) => line.replace(/^.*container "w": /, '')).join('\n');
+  };
+  const REDIS = { REDIS_URL: 'redis:6379' };
+
+  it.each([
+    ['RUNTIME_ROOT', {}, 'nothing is mounted at'],
+    ['RUNTIME_SUBDIRECTORY', { RUNTIME_ROOT: '/data' }, 'nothing is mounted at'],
+    ['REDIS_POOL_ON_EMPTY_BEHAVIOR', REDIS, 'REDIS_POOL_ON_EMPTY_BEHAVIOR is not WAIT'],
+    [
+      'REDIS_CLUSTER_PIPELINE_PARALLELISM',
+      { ...REDIS, REDIS_TYPE: 'cluster' },
+      'REDIS_CLUSTER_PIPELINE_PARALLELISM is 0',
+    ],
+    ['DISABLE_STATS', { ...REDIS, USE_STATSD: 'false' }, 'USE_STATSD=false: statistics'],
+    ['CONFIG_TYPE', REDIS, 'RUNTIME_WATCH_ROOT: swaps'],
+    ['BACKEND_TYPE', REDIS, 'Redis: the first hit sets'],
+  ])('leaves open what it decides: %s', async (name, env, text) => {
+    expect(await ofPod(env)).toContain(`differs: ${text}`);
+    expect(await ofPod({ ...env, [name]: ELSEWHERE })).toContain(`may differ: ${text}`);
+  });
+
+  it('leaves open a start that lacks it', async () => {
+    const env = { BACKEND_TYPE: 'redis', RUNTIME_SUBDIRECTORY: 'a' };
+    const envFrom = [{ secretRef: { name: 'more' } }];
+    const problem = 'BACKEND_TYPE="redis": expected KVSTORE_URL to be set';
+    expect(await ofPod(env)).toContain(`the start is refused: ${problem}`);
+    expect(await ofPod(env, { envFrom })).toContain(`the start may be refused: ${problem}`);
+    const args = ['-config', 'x'];
+    expect(await ofPod({}, { args })).toContain('the start is refused: unknown arguments');
+    expect(await ofPod({}, { args, envFrom })).toContain(
+      'the start may be refused: unknown arguments',
+    );
+  });
+
+  it('leaves warnings open that it takes away, and no others', async () => {
+    const env = { ...REDIS, RUNTIME_ROOT: '/d', REDIS_PERSECOND_URL: 'b:1', REDIS_ULR: 'c:1' };
+    const text = await ofPod(env, { envFrom: [{ secretRef: { name: 'more' } }] });
+    expect(text).toContain('may differ: RUNTIME_SUBDIRECTORY is not set');
+    expect(text).toContain('may differ: REDIS_PERSECOND_URL');
+    expect(text).toContain('\ndiffers: REDIS_ULR is not a setting');
+    expect(text).toContain('\ndiffers: Redis: the first hit sets');
+    expect(await ofPod(env)).not.toContain('may differ');
+  });
+});
+
 describe('a composition', () => {
   const REDIS = 'environment: { REDIS_URL: redis:6379 }';
 

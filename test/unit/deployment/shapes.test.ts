@@ -116,7 +116,7 @@ const SHAPES: Readonly<Record<string, Said>> = {
       'settings of envFrom, ConfigMap "baz-config-env", which is not in this file, are not checked',
       `may differ: BACKEND_TYPE and the addresses of stores are not set: ${IN_MEMORY}`,
       'may differ: no output of statistics is set',
-      `differs: nothing is mounted at /data/ratelimit/config ${NO_RULES}`,
+      `may differ: nothing is mounted at /data/ratelimit/config ${NO_RULES}`,
     ],
   },
   'packaged-image.yaml': {
