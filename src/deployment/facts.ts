@@ -42,7 +42,7 @@ export interface Facts {
   readonly warnings: readonly string[];
 }
 
-/** Calls `onUnsure` when a fact that is asked for depends on a setting that other files may have. */
+/** Calls `onUnsure` whenever a fact is read that depends on a setting which other files may have. */
 export function toFacts(workload: Workload, onUnsure: () => void = () => undefined): Facts {
   const env = new Map<string, GivenValue>();
   for (const [name, value] of workload.env) env.set(formerName(name), value);

@@ -28,7 +28,7 @@ export function readManifests(documents: readonly YamlFields[]): Deployment {
     if (kind === 'ConfigMap') continue;
     if (kind === '') {
       skipped.push(
-        'an object without kind is skipped: it is no manifest of Kubernetes and no composition',
+        'an object without kind is skipped: expected a manifest of Kubernetes or a composition',
       );
       continue;
     }

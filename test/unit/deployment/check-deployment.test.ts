@@ -431,7 +431,7 @@ describe('a file that is no deployment', () => {
     ['kind: Pod\0', `the file holds no text in UTF-8 or UTF-16: ${EXPECTED}`],
     [
       'a: 1',
-      'an object without kind is skipped: it is no manifest of Kubernetes and no composition',
+      'an object without kind is skipped: expected a manifest of Kubernetes or a composition',
     ],
     ['kind: Pod\n---\n- a', 'a document is skipped: it holds a list, no object'],
     [

@@ -145,7 +145,7 @@ const SHAPES: Readonly<Record<string, Said>> = {
   },
   'task.json': {
     mistakes: 1,
-    has: ['an object without kind is skipped: it is no manifest', NOTHING],
+    has: ['an object without kind is skipped: expected a manifest', NOTHING],
   },
 };
 
