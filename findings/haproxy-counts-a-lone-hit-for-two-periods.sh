@@ -3,7 +3,7 @@
 #
 # The rate is that of the last two periods: the one before counts by the share of it that still lies within, rounded so that a
 # lone hit counts whole to the end. `deny if { sc0_http_req_rate gt 0 }` with a period of an hour refuses for up to two hours.
-# Packages: Debian 12, haproxy 2.6.12 and liblua5.3-0.
+# Packages: Debian 12, haproxy 2.6.12, liblua5.3-0, libopentracing-c-wrapper0 and libopentracing1.
 # Seen on 2026-11-28:
 #   one request: 1 after 3.5 s, 0 after 4.5 s; ten requests: 10 after 1.5 s, 5 after 2.9 s, 0 after 4.5 s
 # Exits with 1 when it is something else.
@@ -12,7 +12,7 @@ folder=$(mktemp -d)
 trap 'kill "$pid" 2>/dev/null || true; rm -rf "$folder"' EXIT
 pid=
 chmod 755 "$folder"
-(cd "$folder" && apt-get download -qq haproxy liblua5.3-0 2>/dev/null && for one in haproxy_2.6.12-*.deb liblua*.deb; do dpkg -x "$one" .; done)
+(cd "$folder" && apt-get download -qq haproxy liblua5.3-0 libopentracing-c-wrapper0 libopentracing1 2>/dev/null && for one in haproxy_2.6.12-*.deb lib*.deb; do dpkg -x "$one" .; done)
 port=$(python3 -c "import socket; s = socket.socket(); s.bind(('127.0.0.1', 0)); print(s.getsockname()[1])")
 cat > "$folder/haproxy.cfg" <<CONF
 defaults
@@ -44,6 +44,8 @@ for _ in range(100):
         break
     except urllib.error.URLError:
         time.sleep(0.05)
+else:
+    sys.exit('haproxy does not answer: it has not started, which says nothing of its rates')
 
 
 def rates(name, count, moments):

@@ -14,7 +14,7 @@ void checkRules(
   argv.slice(2),
   (source) => readSource(source, stdin),
   zonesOfTool(process),
-  checkDeployment,
+  (paths) => checkDeployment(paths, stdin),
 ).then(({ exitCode, lines, errorLines }) => {
   for (const line of lines) stdout.write(`${line}\n`);
   for (const line of errorLines) stderr.write(`${line}\n`);

@@ -1,7 +1,8 @@
 import { createReadStream } from 'node:fs';
+import type { Readable } from 'node:stream';
 import { describeCode, errorCode } from '../platform/errors';
 import { readInput } from '../platform/read-input';
-import { DIFFERENCES, OF_ROWS, OF_UNSET } from './differences';
+import { DIFFERENCES, OF_ROWS } from './differences';
 import { toFacts } from './facts';
 import { readDeployment } from './read-deployment';
 import type { Workload } from './workload';
@@ -17,10 +18,20 @@ export interface DeploymentOutcome {
 
 const FURTHER = `${String(DIFFERENCES.filter(({ find }) => typeof find === 'string').length)} more differences, which no deployment shows, are in docs/replacing-the-reference.md`;
 
-/** Reports everything in the files of a deployment that differs between the reference and this service. Never rejects. */
-export async function checkDeployment(paths: readonly string[]): Promise<DeploymentOutcome> {
+/**
+ * Reports everything in the files of a deployment that differs between the reference and this service; `-` is the standard input.
+ * Never rejects.
+ */
+export async function checkDeployment(
+  paths: readonly string[],
+  input: Readable,
+): Promise<DeploymentOutcome> {
   const outcomes: DeploymentOutcome[] = [];
-  for (const path of paths) outcomes.push(await checkFile(path));
+  for (const path of paths) {
+    const isInput = path === '-';
+    const content = await readContent(isInput ? input : createReadStream(path));
+    outcomes.push(checkContent(isInput ? '<standard input>' : path, content));
+  }
   const lines = outcomes.flatMap((outcome) => outcome.lines);
   return {
     lines: paths.length === 0 ? [] : [...lines, FURTHER],
@@ -28,10 +39,8 @@ export async function checkDeployment(paths: readonly string[]): Promise<Deploym
   };
 }
 
-async function checkFile(path: string): Promise<DeploymentOutcome> {
-  const text = await readText(path);
-  if (typeof text !== 'string') return mistake(`${path}: ${text.problem}`);
-  const deployment = readDeployment(text);
+function checkContent(path: string, content: Uint8Array | string): DeploymentOutcome {
+  const deployment = typeof content === 'string' ? content : readDeployment(content);
   if (typeof deployment === 'string') return mistake(`${path}: ${deployment}`);
   const { workloads, skipped } = deployment;
   const lines = skipped.map((line) => `${path}: ${line}`);
@@ -49,30 +58,42 @@ function mistake(line: string): DeploymentOutcome {
   return { lines: [line], mistakes: 1 };
 }
 
-async function readText(path: string): Promise<string | { readonly problem: string }> {
+/** A string is the reason why it cannot be read. */
+async function readContent(input: Readable): Promise<Uint8Array | string> {
   try {
-    const bytes = await readInput(createReadStream(path), MAX_BYTES);
-    if (bytes === undefined) return { problem: 'the file is larger than 1 MiB' };
-    return Buffer.from(bytes).toString();
+    return (await readInput(input, MAX_BYTES)) ?? 'the file is larger than 1 MiB';
   } catch (error) {
-    return { problem: `the file cannot be read: ${describeCode(errorCode(error))}` };
+    return `the file cannot be read: ${describeCode(errorCode(error))}`;
   }
 }
 
+/** The words of a problem that one more setting takes away. */
+const OF_MISSING = / to be set\b|no setting says where/;
+
 function checkWorkload(path: string, workload: Workload): DeploymentOutcome {
-  const facts = toFacts(workload);
-  // What is not set here may be set there.
-  const isUnsure = (text: string) => workload.hasMoreSettings === true && OF_UNSET.test(text);
+  let unsure = 0;
+  const facts = toFacts(workload, () => {
+    unsure += 1;
+  });
   const differs = DIFFERENCES.flatMap(({ find }) => {
+    const before = unsure;
     const text = typeof find === 'function' ? find(facts) : undefined;
     if (text === undefined) return [];
-    return [`${isUnsure(text) ? 'may differ' : 'differs'}: ${text}`];
+    return [`${unsure > before ? 'may differ' : 'differs'}: ${text}`];
   });
-  const problems = facts.problems.map((line) => `the start is refused: ${line}`);
+  // What is not set here may be set there.
+  const mayBeMended = (line: string) => workload.hasMoreSettings === true && OF_MISSING.test(line);
+  const doubts = facts.problems.filter(mayBeMended);
+  const problems = facts.problems.filter((line) => !mayBeMended(line));
   const warnings = facts.warnings
     .filter((line) => !OF_ROWS.test(line))
     .map((line) => `warning: ${line}`);
-  const lines = [...problems, ...differs, ...warnings];
+  const lines = [
+    ...problems.map((line) => `the start is refused: ${line}`),
+    ...doubts.map((line) => `the start may be refused: ${line}`),
+    ...differs,
+    ...warnings,
+  ];
   return {
     lines: lines.map((line) => `${path}: ${workload.name}: ${line}`),
     mistakes: problems.length,

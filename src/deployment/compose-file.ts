@@ -12,17 +12,22 @@ import {
 export function readComposeFile(root: YamlFields): Deployment {
   const workloads: Workload[] = [];
   const skipped: string[] = [];
+  if (root['include'] !== undefined) skipped.push('include is not read: name those files too');
   for (const [service, value] of Object.entries(fieldsOf(root['services']))) {
     const fields = fieldsOf(value);
     const name = `service ${JSON.stringify(service)}`;
     const env = readEnvironment(fields['environment']);
     const words = [...wordsOf(fields['entrypoint']), ...wordsOf(fields['command'])];
+    const isExtended = fields['extends'] !== undefined;
     if (!isRateLimitService(textOf(fields['image']), words, env)) {
-      skipped.push(`${name}: skipped, nothing says that it is a rate limit service`);
+      const but = isExtended ? ' (extends is not read)' : '';
+      skipped.push(`${name}: skipped, nothing says that it is a rate limit service${but}`);
       continue;
     }
-    const hasMoreSettings = fields['env_file'] !== undefined;
-    if (hasMoreSettings) skipped.push(`${name}: env_file is not read: name that file too`);
+    const hasEnvFile = fields['env_file'] !== undefined;
+    if (hasEnvFile) skipped.push(`${name}: env_file is not read: name that file too`);
+    if (isExtended) skipped.push(`${name}: extends is not read: check what compose config prints`);
+    const hasMoreSettings = hasEnvFile || isExtended;
     const rest = { words: wordsAfterProgram(words), mounts: undefined, hasMoreSettings };
     workloads.push({ name, env, ...rest });
   }

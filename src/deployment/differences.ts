@@ -26,20 +26,18 @@ const isMemcache = ({ backend }: Facts) => backend === 'memcache';
 const isScraped = ({ isTrue }: Facts) => isTrue('USE_PROMETHEUS');
 const OUTPUTS = ['USE_STATSD', 'USE_PROMETHEUS', 'USE_DOG_STATSD', 'DISABLE_STATS', 'STATSD_HOST'];
 
-/** The warnings of the service that match a pattern. */
+/** The warnings of the service that match a pattern, and the settings that take them away. */
 const warningLike =
-  (pattern: RegExp) =>
-  ({ warnings }: Facts): string | undefined => {
-    const found = warnings.filter((line) => pattern.test(line));
-    return found.length === 0 ? undefined : found.join('; ');
+  (pattern: RegExp, ...without: readonly string[]) =>
+  ({ warnings, has }: Facts): string | undefined => {
+    const found = warnings.filter((line) => pattern.test(line)).join('; ');
+    without.filter((name) => found.includes(name)).forEach(has);
+    return found === '' ? undefined : found;
   };
 
 /** Warnings that a row below includes. */
 export const OF_ROWS =
   /reads no rules then|is not a setting|without REDIS_PERSECOND=true|MOGRIFIER|counters live in the memory/;
-
-/** The words about a setting that is not set. */
-export const OF_UNSET = /\b(?:is|are) not (?:set|WAIT)\b|^no output of/;
 
 /** Every row of the page; a test compares the two. */
 export const DIFFERENCES: readonly Difference[] = [
@@ -77,7 +75,7 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     row: '`REDIS_PERSECOND_URL` without',
-    find: warningLike(/without (?:REDIS|KVSTORE)_PERSECOND=true/),
+    find: warningLike(/without (?:REDIS|KVSTORE)_PERSECOND=true/, 'REDIS_PERSECOND'),
   },
   {
     row: 'a misspelt name (`REDIS_ULR`) is ignored',
@@ -133,7 +131,7 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     row: 'without `RUNTIME_SUBDIRECTORY`',
-    find: warningLike(/reads no rules then/),
+    find: warningLike(/reads no rules then/, 'RUNTIME_SUBDIRECTORY', 'RUNTIME_WATCH_ROOT'),
   },
   {
     row: 'links to directories',

@@ -3,9 +3,12 @@ import { toGiven, type Deployment, type GivenValue } from './workload';
 const LINE = /^\s*(?:export\s+)?([A-Za-z_]\w*)=(.*)$/;
 const COMMENT = /^\s*(?:#|$)/;
 
+/** Files from Windows end their lines with CR LF. */
+const LINE_END = /\r?\n/;
+
 /** Whether a text is a list of settings, one per line, instead of YAML. */
 export function isEnvFile(text: string): boolean {
-  const first = text.split('\n').find((line) => !COMMENT.test(line));
+  const first = text.split(LINE_END).find((line) => !COMMENT.test(line));
   return first !== undefined && LINE.test(first);
 }
 
@@ -13,7 +16,7 @@ export function isEnvFile(text: string): boolean {
 export function readEnvFile(text: string): Deployment {
   const env = new Map<string, GivenValue>();
   const skipped: string[] = [];
-  text.split('\n').forEach((line, at) => {
+  text.split(LINE_END).forEach((line, at) => {
     if (COMMENT.test(line)) return;
     const [, name, value = ''] = LINE.exec(line.trimEnd()) ?? [];
     if (name === undefined) skipped.push(`line ${String(at + 1)}: skipped, expected NAME=value`);

@@ -42,25 +42,44 @@ export interface Facts {
   readonly warnings: readonly string[];
 }
 
-export function toFacts(workload: Workload): Facts {
+/** Calls `onUnsure` whenever a fact is read that depends on a setting which other files may have. */
+export function toFacts(workload: Workload, onUnsure: () => void = () => undefined): Facts {
   const env = new Map<string, GivenValue>();
   for (const [name, value] of workload.env) env.set(formerName(name), value);
-  const has = (name: string) => env.has(name) && env.get(name) !== '';
-  const value = (name: string) => (has(name) ? env.get(name) : undefined);
-  const above = posix.join(
-    value('RUNTIME_ROOT') ?? '/srv/runtime_data/current',
-    value('RUNTIME_SUBDIRECTORY') ?? '',
-  );
+  const has = (name: string) => {
+    if (!env.has(name) && workload.hasMoreSettings === true) onUnsure();
+    return env.has(name) && env.get(name) !== '';
+  };
+  const value = (name: string) => {
+    const isSet = has(name);
+    if (isSet && env.get(name) === undefined) onUnsure();
+    return isSet ? env.get(name) : undefined;
+  };
+  const above = () =>
+    posix.join(
+      value('RUNTIME_ROOT') ?? '/srv/runtime_data/current',
+      value('RUNTIME_SUBDIRECTORY') ?? '',
+    );
+  // An empty one is a value of its own.
+  const below = () => (env.get('RUNTIME_APPDIRECTORY') === '' ? '' : value('RUNTIME_APPDIRECTORY'));
   return {
     workload,
     has,
     value,
     isTrue: (name) => /^(?:1|t|true)$/i.test(value(name) ?? ''),
     isFalse: (name) => /^(?:0|f|false)$/i.test(value(name) ?? ''),
-    backend: backendOf(has, value),
-    readsFiles: (value('CONFIG_TYPE') ?? 'FILE') === 'FILE',
-    directory: posix.join(above, env.get('RUNTIME_APPDIRECTORY') ?? 'config'),
-    above,
+    get backend() {
+      return backendOf(env, { has, value });
+    },
+    get readsFiles() {
+      return (value('CONFIG_TYPE') ?? 'FILE') === 'FILE';
+    },
+    get directory() {
+      return posix.join(above(), below() ?? 'config');
+    },
+    get above() {
+      return above();
+    },
     empty: [...workload.env].filter(([, each]) => each === '').map(([name]) => name),
     ...withArguments(workload, readAs(workload.env)),
   };
@@ -71,8 +90,14 @@ function formerName(name: string): string {
   return twin === undefined ? name : name.replace(...twin);
 }
 
-function backendOf(has: Facts['has'], value: Facts['value']): Facts['backend'] {
-  const type = value('BACKEND_TYPE')?.toLowerCase();
+function backendOf(
+  env: Workload['env'],
+  { has, value }: Pick<Facts, 'has' | 'value'>,
+): Facts['backend'] {
+  const ADDRESSES = ['REDIS_URL', 'MEMCACHE_HOST_PORT', 'MEMCACHE_SRV'];
+  // Who names a store's address here hardly names its kind elsewhere.
+  const isSure = !env.has('BACKEND_TYPE') && ADDRESSES.some((name) => env.has(name));
+  const type = isSure ? undefined : value('BACKEND_TYPE')?.toLowerCase();
   if (type !== undefined)
     return /^mem(?:cache|store)$/.test(type) ? 'memcache' : type === 'memory' ? 'none' : 'redis';
   if (has('REDIS_URL')) return 'redis';

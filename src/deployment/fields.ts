@@ -1,9 +1,11 @@
 export type YamlFields = Readonly<Record<string, unknown>>;
 
+export function isMap(value: unknown): value is YamlFields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 export function fieldsOf(value: unknown): YamlFields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as YamlFields)
-    : {};
+  return isMap(value) ? value : {};
 }
 
 export function listOf(value: unknown): readonly unknown[] {

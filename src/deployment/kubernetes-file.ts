@@ -26,7 +26,13 @@ export function readManifests(documents: readonly YamlFields[]): Deployment {
   for (const object of objects) {
     const kind = textOf(object['kind']);
     if (kind === 'ConfigMap') continue;
-    const name = `${kind === '' ? 'object without kind' : kind} ${JSON.stringify(nameOf(object))}`;
+    if (kind === '') {
+      skipped.push(
+        'an object without kind is skipped: expected a manifest of Kubernetes or a composition',
+      );
+      continue;
+    }
+    const name = `${kind} ${JSON.stringify(nameOf(object))}`;
     const pod = podOf(kind, object);
     if (pod === undefined) {
       skipped.push(`${name}: skipped, expected a Deployment, StatefulSet, DaemonSet or Pod`);
@@ -58,8 +64,12 @@ interface Reading {
 }
 
 function readPod(of: string, pod: YamlFields, { configMaps, workloads, skipped }: Reading): void {
-  for (const container of listOf(pod['containers']).map(fieldsOf)) {
-    const name = `${of}, container ${JSON.stringify(textOf(container['name']))}`;
+  const first = listOf(pod['initContainers']).map(fieldsOf);
+  for (const container of first.filter((each) => !isSidecar(each)))
+    skipped.push(`${nameOfContainer(of, container)}: skipped, it ends before the others start`);
+  const running = [...first.filter(isSidecar), ...listOf(pod['containers']).map(fieldsOf)];
+  for (const container of running) {
+    const name = nameOfContainer(of, container);
     const words = [...wordsOf(container['command']), ...wordsOf(container['args'])];
     const { env, unread } = readEnvironment(container, configMaps);
     if (!isRateLimitService(textOf(container['image']), words, env)) {
@@ -73,14 +83,22 @@ function readPod(of: string, pod: YamlFields, { configMaps, workloads, skipped }
   }
 }
 
+/** An init container that goes on beside the others. */
+function isSidecar(container: YamlFields): boolean {
+  return container['restartPolicy'] === 'Always';
+}
+
+function nameOfContainer(of: string, container: YamlFields): string {
+  return `${of}, container ${JSON.stringify(textOf(container['name']))}`;
+}
+
 function readEnvironment(container: YamlFields, configMaps: ConfigMaps) {
   const env = new Map<string, GivenValue>();
-  const unread: string[] = [];
+  const unread = new Set<string>();
   for (const from of listOf(container['envFrom']).map(fieldsOf)) {
     const source = textOf(fieldsOf(from['configMapRef'])['name']);
     const data = configMaps.get(source);
-    if (data === undefined)
-      unread.push('settings of envFrom are not in this file, and not checked');
+    if (data === undefined) unread.add(`settings of ${nameOfSource(from)} are not checked`);
     for (const [key, value] of Object.entries(data ?? {}))
       env.set(textOf(from['prefix']) + key, toGiven(value));
   }
@@ -90,7 +108,14 @@ function readEnvironment(container: YamlFields, configMaps: ConfigMaps) {
     const hasOwn = entry['valueFrom'] === undefined;
     env.set(textOf(entry['name']), toGiven(hasOwn ? (entry['value'] ?? '') : there));
   }
-  return { env, unread };
+  return { env, unread: [...unread] };
+}
+
+function nameOfSource({ configMapRef, secretRef }: YamlFields): string {
+  const name = JSON.stringify(textOf(fieldsOf(configMapRef ?? secretRef)['name']));
+  return configMapRef === undefined
+    ? `envFrom, Secret ${name},`
+    : `envFrom, ConfigMap ${name}, which is not in this file,`;
 }
 
 function readMounts(

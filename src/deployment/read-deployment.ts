@@ -1,8 +1,9 @@
 import { Composer } from 'yaml';
+import { textOfBytes } from '../rule-sources/yaml/decode';
 import { parseTokens } from '../rule-sources/yaml/locate';
 import { readComposeFile } from './compose-file';
 import { isEnvFile, readEnvFile } from './env-file';
-import { fieldsOf, type YamlFields } from './fields';
+import { isMap } from './fields';
 import { readManifests } from './kubernetes-file';
 import type { Deployment } from './workload';
 
@@ -10,22 +11,36 @@ import type { Deployment } from './workload';
 const MAX_ALIASES = 1_000;
 
 /** Reads manifests of Kubernetes, a composition, or a file of settings. A string is the reason why it cannot be read. */
-export function readDeployment(text: string): Deployment | string {
+export function readDeployment(bytes: Uint8Array): Deployment | string {
+  const text = textOfBytes(bytes);
+  if (text === undefined || text.includes('\0')) return notOne('no text in UTF-8 or UTF-16');
   if (isEnvFile(text)) return readEnvFile(text);
-  const documents = readYaml(text);
-  if (typeof documents === 'string') return documents;
+  const values = readYaml(text);
+  if (typeof values === 'string') return values;
+  const documents = values.filter(isMap);
+  const others = values.filter((value) => !isMap(value)).map(describeValue);
   const [first] = documents;
-  if (first !== undefined && 'services' in first && first['kind'] === undefined)
-    return readComposeFile(first);
-  if (documents.length > 0) return readManifests(documents);
-  return 'expected a manifest of Kubernetes, a composition or a file of NAME=value';
+  if (first === undefined) return notOne(others[0] ?? 'nothing');
+  const isComposition = 'services' in first || 'include' in first;
+  if (isComposition && first['kind'] === undefined) return readComposeFile(first);
+  const { workloads, skipped } = readManifests(documents);
+  const more = others.map((found) => `a document is skipped: it holds ${found}, no object`);
+  return { workloads, skipped: [...skipped, ...more] };
 }
 
-function readYaml(text: string): readonly YamlFields[] | string {
+function notOne(found: string): string {
+  return `the file holds ${found}: expected a manifest of Kubernetes, a composition or a file of NAME=value`;
+}
+
+function describeValue(value: unknown): string {
+  return Array.isArray(value) ? 'a list' : `a ${typeof value === 'string' ? 'text' : typeof value}`;
+}
+
+function readYaml(text: string): readonly unknown[] | string {
   const parsed = parseTokens(text);
   if ('tooDeepAt' in parsed) return 'lists and maps are nested too deep';
   const documents = new Composer({ merge: true }).compose(parsed.tokens, true, text.length);
-  const found: YamlFields[] = [];
+  const found: unknown[] = [];
   for (const document of documents) {
     const [error] = document.errors;
     if (error !== undefined) {
@@ -35,7 +50,7 @@ function readYaml(text: string): readonly YamlFields[] | string {
     }
     try {
       const value: unknown = document.toJS({ maxAliasCount: MAX_ALIASES });
-      if (value !== null && value !== undefined) found.push(fieldsOf(value));
+      if (value !== null && value !== undefined) found.push(value);
     } catch {
       return 'an alias of the YAML is unknown, or there are too many';
     }

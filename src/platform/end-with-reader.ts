@@ -1,15 +1,26 @@
-import { errorCode } from './errors';
+import { describeCode, errorCode } from './errors';
 
-/** 128 and SIGPIPE, which Node ignores: what shells see of a command whose reader has gone. */
-const READER_GONE = 141;
+/** 128 and SIGPIPE, which Node ignores: the exit code that shells show for a command whose reader has gone. */
+export const READER_GONE = 141;
+
+type Output = Pick<NodeJS.Process, 'stdout' | 'stderr' | 'exit'>;
 
 /**
- * Ends a command that prints when its output is read no more (`… | head -1`), without a word, as other commands end. Services do
- * not: what they print is a greeting.
+ * Ends a command that prints when its output cannot be written: silently when its reader has gone (`… | head -1`), as other
+ * commands end, else with one line, such as that the disk is full. Services continue: what they print is a greeting.
  */
-export function endWithReader({ stdout, exit }: Pick<NodeJS.Process, 'stdout' | 'exit'>): void {
+export function endWithReader({ stdout, stderr, exit }: Output): void {
+  const end = (error: unknown, say: (line: string) => void): void => {
+    const code = errorCode(error);
+    if (code === 'EPIPE') exit(READER_GONE);
+    say(`cannot write the output: ${describeCode(code)}\n`);
+    exit(1);
+  };
   stdout.on('error', (error) => {
-    if (errorCode(error) !== 'EPIPE') throw error;
-    exit(READER_GONE);
+    end(error, (line) => stderr.write(line));
+  });
+  // Nothing is left to say it on.
+  stderr.on('error', (error) => {
+    end(error, () => undefined);
   });
 }

@@ -69,10 +69,12 @@ function parseTarget(bytes: string, style: PathStyle): Pick<RequestUri, 'path' |
 
 /**
  * Normalizes a Host as nginx does, so that clients cannot write the same host in other ways: in lower case, without a colon and
- * what follows it and without a dot at the end.
+ * what follows it and without a dot at the end; an IPv6 address in its shortest form.
  */
 export function normalizeHost(authority: string): string {
   const [name = ''] = /^(?:\[[^\]]*\]?|[^:]*)/.exec(authority) ?? [];
+  const url = `http://${name}`;
+  if (name.startsWith('[') && URL.canParse(url)) return new URL(url).hostname;
   return name.replace(/\.$/, '').toLowerCase();
 }
 

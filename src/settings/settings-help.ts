@@ -7,7 +7,7 @@ export const HOW_TO_WRITE = [
     'it means the same setting. The service does not start when both are set to different values.',
   'Booleans: true or false, also 1, t, T, TRUE, True, 0, f, F, FALSE, False. Durations: 150us, 10s, ' +
     '1h30m, 0 (ns, us, ms, s, m, h). Maps: k1:v1,k2:v2. Lists: items with commas between them. ' +
-    'Whole numbers: also 0x10, 0o17, 0b1, 1_000, and 010 is 8, as Go reads them.',
+    'Whole numbers, and ports without a host: also 0x10, 0o17, 0b1, 1_000, and 010 is 8, as Go reads them.',
   'A variable that is set to an empty string counts as not set, so its default applies; only settings ' +
     'that say that they may be empty take it as it is.',
   'So does a link to a Kubernetes Service: one that is called grpc sets GRPC_PORT=tcp://10.0.0.1:8081 in ' +

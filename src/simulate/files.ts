@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { fstatSync } from 'node:fs';
 import { open, readFile, type FileHandle } from 'node:fs/promises';
 import { finished } from 'node:stream/promises';
 import { describeCode, errorCode } from '../platform/errors';
@@ -17,9 +18,23 @@ export async function openInput(path: string) {
   return { stream: handle.createReadStream({ highWaterMark: CHUNK_BYTES }), bytes: about.size };
 }
 
+/** The reader of the standard output has gone. */
+export class OutputUnread extends Error {
+  override readonly name = 'OutputUnread';
+}
+
+const STANDARD_OUTPUT = 1;
+
+/** Whether a file is where the standard output goes, as /dev/stdout is. */
+async function isStandardOutput(handle: FileHandle): Promise<boolean> {
+  const [own, output] = [await handle.stat(), fstatSync(STANDARD_OUTPUT)];
+  return own.dev === output.dev && own.ino === output.ino;
+}
+
 /** Creates or empties the file of `-decisions`. Its methods reject with an error that names the flag and the file too. */
 export async function openDecisions(path: string) {
   const handle = await openFile('-decisions', path, 'w');
+  const isOutput = await isStandardOutput(handle);
   const stream = handle.createWriteStream();
   let failure: unknown;
   stream.on('error', (error) => {
@@ -30,6 +45,7 @@ export async function openDecisions(path: string) {
       if (failure !== undefined) throw failure as Error;
       await act();
     } catch (error) {
+      if (isOutput && errorCode(error) === 'EPIPE') throw new OutputUnread();
       throw cannot(`-decisions ${path}: cannot write the file`, error);
     }
   };

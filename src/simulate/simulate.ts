@@ -1,10 +1,11 @@
 import type { Readable } from 'node:stream';
 import { toDecisionRecord, type DecisionRecord } from '../core/decision/decision-record';
 import type { ZoneLookup } from '../core/windows/zone-data';
+import { READER_GONE } from '../platform/end-with-reader';
 import { UsageError } from '../platform/errors';
 import { RunComparison, type Comparison } from './compare-runs';
 import { FigureCollector } from './figures';
-import { openDecisions, openInput } from './files';
+import { openDecisions, openInput, OutputUnread } from './files';
 import { loadRules, RulesRefused } from './load-rules';
 import { createLogReader, type LogReader } from './log-reader';
 import type { LogRecord } from './log-record';
@@ -23,7 +24,7 @@ export interface Streams {
   readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean };
 }
 
-/** `ratelimit-simulate`: 0, 1 for an error or where nothing is proved, with `-against` 3 when a decision changes. Never rejects. */
+/** `ratelimit-simulate`: 0, 141 when the reader of its output has gone, 1 for an error or where nothing is proved, with `-against` 3 when a decision changes. Never rejects. */
 export async function simulate(
   args: readonly string[],
   streams: Streams,
@@ -35,6 +36,7 @@ export async function simulate(
     streams.stdout.write(USAGE);
     return 0;
   } catch (error) {
+    if (error instanceof OutputUnread) return READER_GONE;
     streams.stderr.write(`${toMessage(error)}\n`);
     return 1;
   }

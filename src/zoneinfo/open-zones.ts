@@ -2,6 +2,7 @@ import { isTimeZone } from '../core/windows/time-zone';
 import type { FoundZone, ZoneLookup, ZoneOrigin } from '../core/windows/zone-data';
 import { toReason } from '../platform/errors';
 import { PACKAGE_FILE, packageZones } from './package-zones';
+import { FileError } from './read-file';
 import { byRelease, toRelease } from './release';
 import { SYSTEM_FOLDER, systemZones } from './system-zones';
 import type { ZoneFiles } from './zone-files';
@@ -37,13 +38,16 @@ export function openZones(options: ZonesOptions): Zones {
     try {
       return read();
     } catch (error) {
-      onRefused({ file, reason: toReason(error) });
+      onRefused({
+        file: error instanceof FileError ? error.file : file,
+        reason: toReason(error),
+      });
       return undefined;
     }
   };
   const ofPackage = orRefuse(packageFile ?? PACKAGE_FILE, () => packageZones(packageFile));
   const ofSystem = orRefuse(folder, () => systemZones(folder));
-  if (ofSystem?.release === undefined && options.folder !== undefined)
+  if (ofSystem !== undefined && ofSystem.release === undefined && options.folder !== undefined)
     onRefused({ file: folder, reason: NO_RELEASE });
   const runtime: ZoneOrigin = { source: 'runtime', release: toRelease(runtimeRelease) };
   const files = [ofPackage, ofSystem].filter((one) => one?.release !== undefined) as ZoneFiles[];

@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { errorCode } from '../platform/errors';
+import { errorCode, toReason } from '../platform/errors';
 
 /** More than any zone needs: the largest has 3 KiB. */
 export const MAX_FILE_BYTES = 1024 * 1024;
@@ -10,11 +10,29 @@ export interface FilePart {
   readonly length?: number;
 }
 
+/** A file that cannot be read: it may be another one than was looked for, such as the one with the release. */
+export class FileError extends Error {
+  override readonly name = 'FileError';
+  readonly file: string;
+  constructor(file: string, cause: unknown) {
+    super(toReason(cause), { cause });
+    this.file = file;
+  }
+}
+
 /**
- * Reads a plain file of at most 1 MiB; undefined: there is none with this name. Throws an error that says what was expected, and
- * never waits, whatever kind of file it is.
+ * Reads a plain file of at most 1 MiB; undefined: there is none with this name. Throws a `FileError` that says what was expected,
+ * and never waits, whatever kind of file it is.
  */
-export function readPart(path: string, { from = 0, length }: FilePart = {}): Buffer | undefined {
+export function readPart(path: string, part: FilePart = {}): Buffer | undefined {
+  try {
+    return readOpened(path, part);
+  } catch (error) {
+    throw new FileError(path, error);
+  }
+}
+
+function readOpened(path: string, { from = 0, length }: FilePart): Buffer | undefined {
   const file = openPlain(path);
   if (file === undefined) return undefined;
   try {

@@ -67,6 +67,10 @@ async function ofReplica(): Promise<RedisServer> {
   return servers[1];
 }
 
+async function ofClusterWithoutSlots(): Promise<RedisServer> {
+  return endsLater(await startRedisServer({ settings: [['cluster-enabled', 'yes']] }));
+}
+
 describe('an instance whose store is not what the settings say', () => {
   it.each([
     ['a node of a cluster', ofCluster, CLUSTER],
@@ -80,6 +84,7 @@ describe('an instance whose store is not what the settings say', () => {
       ofReplica,
       'it is a replica: name its master, or its sentinels with KVSTORE_TYPE=sentinel (REDIS_TYPE=sentinel)',
     ],
+    ['a node of a cluster that is down', ofClusterWithoutSlots, CLUSTER],
   ])(
     '(%s) is not ready, and says at /readyz?verbose, on the page and once in the log what mends it',
     async (_, startOne, advice) => {
@@ -165,6 +170,10 @@ it('an instance that has counted stays ready when its server becomes one node of
   ];
   await all.client.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
   await other.client.call('CLUSTER', 'MEET', '127.0.0.1', String(all.port));
+  // Until then it serves no slot, as one of several.
+  await eventually(async () => {
+    expect(await all.client.call('CLUSTER', 'INFO')).toContain('cluster_state:ok');
+  });
   const own = async (owner: RedisServer) => {
     const id = String(await owner.client.call('CLUSTER', 'MYID'));
     const most = Array.from({ length: 16_383 }, (_, slot) => slot);

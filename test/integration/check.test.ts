@@ -360,6 +360,64 @@ describe('a call for which there is no decision', () => {
   });
 });
 
+describe('without a proxy', () => {
+  const BY_HOST = 'domain: shop\ndescriptors: [{ entries: [{ key: user, field: host }] }]\n';
+  const BY_HEADER = 'domain: shop\ndescriptors: [{ entries: [{ key: user, header: host }] }]\n';
+  const CLOSE = 'Connection: close\r\n\r\n';
+  const statusOf = async (port: number, head: string) =>
+    (await sendBytes(port, `${head}${CLOSE}`)).slice(9, 12);
+
+  it.each([
+    ['two headers Host', 'GET /check HTTP/1.1\r\nHost: b\r\nHost: api.example\r\n'],
+    ['a user in the Host', 'GET /check HTTP/1.1\r\nHost: user@api.example\r\n'],
+    ['a user in the target', 'GET http://u:p@api.example/check HTTP/1.1\r\nHost: a\r\n'],
+    ['an empty part of the name', 'GET /check HTTP/1.1\r\nHost: api.example..\r\n'],
+    ['a comma', 'GET /check HTTP/1.1\r\nHost: b,api.example\r\n'],
+    ['a space', 'GET /check HTTP/1.1\r\nHost: api.example x\r\n'],
+    ['a port that is none', 'GET /check HTTP/1.1\r\nHost: api.example:x:80\r\n'],
+    ['bytes beyond ASCII', 'GET /check HTTP/1.1\r\nHost: \u00e4pi.example\r\n'],
+    ['brackets around a name', 'GET /check HTTP/1.1\r\nHost: [api.example]\r\n'],
+    ['no Host', 'GET /check HTTP/1.0\r\n'],
+  ])('refuses a call with %s where the map reads the host', async (_, head) => {
+    const { port, counted, batches } = await start({ 'a.yaml': BY_HOST, 'b.yaml': BY_HEADER });
+    for (const name of ['a', 'b'])
+      expect(await statusOf(port, head.replace('/check', `/check/${name}`))).toBe('400');
+    expect(batches).toEqual([]);
+    await eventually(() => {
+      expect(counted('malformed')).toBe(2);
+    });
+  });
+
+  it('counts a host as one, however its name or its IPv6 address is written', async () => {
+    const { port } = await start(BY_HOST);
+    const ask = (host: string) => statusOf(port, `GET /check HTTP/1.1\r\nHost: ${host}\r\n`);
+    for (const spellings of [
+      ['api.example', 'API.example.', 'api.example:8080'],
+      ['[::1]', '[0:0::1]:80', '[0000:0::0:1]'],
+    ]) {
+      const statuses = [];
+      for (const host of spellings) statuses.push(await ask(host));
+      expect(statuses).toEqual(['200', '200', '429']);
+    }
+  });
+
+  it('reads no host where the map needs none', async () => {
+    const { port } = await start();
+    for (const head of ['HTTP/1.1\r\nHost: a@b\r\nHost: c\r\n', 'HTTP/1.0\r\n'])
+      expect(await statusOf(port, `GET /check ${head}`)).toBe('200');
+  });
+
+  it.each([
+    ['FOO /check HTTP/1.1\r\nHost: a\r\n', '400'],
+    ['CONNECT a:80 HTTP/1.1\r\nHost: a\r\n', '405'],
+    ['GET /check HTTP/1.1\r\nHost: a\r\nExpect: foo\r\n', '417'],
+  ])('leaves to Node what it does not know, uncounted: %j', async (head, status) => {
+    const { port, batches } = await start(BY_HOST);
+    expect(await statusOf(port, head)).toBe(status);
+    expect(batches).toEqual([]);
+  });
+});
+
 describe('behind a proxy', () => {
   const trusting = (network: string) => `domain: shop
 proxy: nginx
@@ -400,6 +458,20 @@ descriptors:
     ]);
     await eventually(() => {
       expect(counted('malformed')).toBe(2);
+    });
+  });
+
+  it('asks a peer that is not trusted for one host, as a call without a proxy', async () => {
+    const map =
+      'domain: shop\nproxy: nginx\ntrusted_proxies: [10.0.0.0/8]\ndescriptors: [{ entries: [{ key: user, field: host }] }]\n';
+    const { port, counted } = await start(map);
+    const answer = await sendBytes(
+      port,
+      'GET /check HTTP/1.1\r\nHost: .\r\nConnection: close\r\n\r\n',
+    );
+    expect(answer).toMatch(/^HTTP\/1.1 400 /);
+    await eventually(() => {
+      expect([counted('untrusted'), counted('malformed')]).toEqual([1, 1]);
     });
   });
 

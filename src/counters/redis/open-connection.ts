@@ -125,9 +125,9 @@ async function connect(
         typeSetting,
       },
     );
-    const { moved } = capabilities;
-    if (moved !== undefined && !takesNodeOfCluster)
-      throw new WrongKindError('cluster', typeSetting, moved);
+    const { moved, down = moved } = capabilities;
+    if (down !== undefined && !takesNodeOfCluster)
+      throw new WrongKindError('cluster', typeSetting, down);
     return capabilities;
   });
   return { client, ...result };

@@ -20,6 +20,11 @@ export function createPlacement(
     misplaced = undefined;
     onEvent?.({ kind: 'placed', store });
   };
+  /** The reason for a server that is not in use is its last failure. */
+  const noteFailure = (error: unknown): void => {
+    if (error instanceof WrongKindError) misplace(error, false);
+    else if (misplaced?.isUsed === false) place();
+  };
   /** It shows so by this answer; returns the message for it. */
   const onMisplaced = (kind: WrongKind, answer: string): string => {
     const error = new WrongKindError(kind, typeSetting, answer);
@@ -28,16 +33,16 @@ export function createPlacement(
   };
   return {
     onMisplaced,
-    /** A store of several servers looked for what it needs, and failed with this error. */
-    onFailed(error: unknown) {
-      if (error instanceof WrongKindError) misplace(error, false);
+    /** A store of several servers looked for what it needs; each server failed with one of these errors. */
+    onFailed(errors: readonly unknown[]) {
+      noteFailure(errors.find((error) => error instanceof WrongKindError));
     },
     /** It found it. */
     onFound: place,
     /** Connecting failed with this error. */
     onRefused(error: unknown) {
       const { cause } = Object(error) as { readonly cause?: unknown };
-      if (cause instanceof WrongKindError) misplace(cause, false);
+      noteFailure(cause);
     },
     /** Its answers on a new connection. */
     onAnswers({ moved, takesAll }: Pick<ServerAnswers, 'moved' | 'takesAll'>) {

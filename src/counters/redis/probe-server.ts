@@ -4,6 +4,7 @@ import { isReplyError } from './reply-error';
 import { isCommandForbidden, isRedisAway, isWrongServer } from './store-errors';
 import {
   AwayError,
+  isClusterDown,
   isOfCluster,
   isUnknownCommand,
   WrongKindError,
@@ -16,6 +17,8 @@ export interface ServerAnswers {
   readonly expireRefused: string | undefined;
   /** Its error that another node of its cluster has the key; undefined: none. */
   readonly moved: string | undefined;
+  /** Its error that its cluster serves no slot of the key; undefined: none. */
+  readonly down?: string | undefined;
   /** It accepted every key of the question. */
   readonly takesAll: boolean;
 }
@@ -54,6 +57,7 @@ export async function probeServer(
   return {
     expireRefused: refusals.find(isCommandForbidden),
     moved: isAlone ? refusals.find(isOfCluster) : undefined,
+    down: isAlone ? refusals.find(isClusterDown) : undefined,
     takesAll: refusals.length === 0,
   };
 }
@@ -70,9 +74,12 @@ async function refuseAway(
     throw new AwayError(isRedisAway(fault) ? `the proxy cannot reach its Redis: ${fault}` : fault);
   const [unknown] = refusals.filter(isUnknownCommand);
   if (unknown === undefined) return;
+  if (await isSentinel(client)) throw new WrongKindError('sentinel', typeSetting, unknown);
+}
+
+export async function isSentinel(client: Redis): Promise<boolean> {
   const role: unknown = await client.call('ROLE').catch(() => undefined);
-  if (Array.isArray(role) && role[0] === 'sentinel')
-    throw new WrongKindError('sentinel', typeSetting, unknown);
+  return Array.isArray(role) && role[0] === 'sentinel';
 }
 
 /** The error that answers it; undefined: none. Rejects when the connection ends. */

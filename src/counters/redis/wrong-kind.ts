@@ -52,3 +52,8 @@ const MISPLACED = /^MOVED \d|^(?:ERR )?Script attempted to access a non local ke
 export function isOfCluster(answer: string): boolean {
   return MISPLACED.test(answer);
 }
+
+/** The answer of a node whose cluster is down. A node with all slots gives it too, for a while: it counts at the first connection alone. */
+export function isClusterDown(answer: string): boolean {
+  return answer.startsWith('CLUSTERDOWN ');
+}

@@ -1,4 +1,5 @@
 import { isIPv6 } from 'node:net';
+import { wholeNumber } from './scalars';
 import type { Parser } from './setting';
 
 export interface Address {
@@ -17,6 +18,7 @@ export type StoreAddress =
     }
   | { readonly kind: 'cluster'; readonly nodes: readonly Address[] };
 
+const MAX_PORT = 65_535;
 const HOST_AND_PORT = /^(.*):(\d{1,5})$/;
 
 function parseHost(text: string): string | undefined {
@@ -27,7 +29,7 @@ function parseHost(text: string): string | undefined {
 
 function parsePort(text: string, min: number): number | undefined {
   const number = /^\d{1,5}$/.test(text) ? Number(text) : -1;
-  return number >= min && number <= 65_535 ? number : undefined;
+  return number >= min && number <= MAX_PORT ? number : undefined;
 }
 
 /** `<host>:<port>` with an IPv6 address in brackets; no host means this machine, as in Go's dialer. */
@@ -42,16 +44,18 @@ export function parseAddress(text: string): Address | undefined {
 /** A name or an IP address, an IPv6 address with or without brackets. */
 export const host: Parser<string> = { expected: 'a host name or an IP address', parse: parseHost };
 
-/** A port to listen on; 0 lets the system choose. */
-export const listenPort: Parser<number> = {
-  expected: 'a port from 0 to 65535',
-  parse: (text) => parsePort(text, 0),
-};
+/** A port by itself is a whole number, as in envoyproxy/ratelimit; within an address it has digits alone. */
+function port(min: number): Parser<number> {
+  return {
+    ...wholeNumber(min, MAX_PORT),
+    expected: `a port from ${String(min)} to ${String(MAX_PORT)}`,
+  };
+}
 
-export const remotePort: Parser<number> = {
-  expected: 'a port from 1 to 65535',
-  parse: (text) => parsePort(text, 1),
-};
+/** A port to listen on; 0 lets the system choose. */
+export const listenPort = port(0);
+
+export const remotePort = port(1);
 
 /** An address to connect to. */
 export const address: Parser<Address> = { expected: '<host>:<port>', parse: parseAddress };

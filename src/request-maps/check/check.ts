@@ -23,6 +23,8 @@ export interface Check {
   readonly neededHeaders: readonly string[];
   /** Whether the map reads the host, without which a call makes no descriptor of it. */
   readonly needsHost: boolean;
+  /** Whether the map reads the header Host by its name. */
+  readonly readsHostHeader: boolean;
 }
 
 /** All current checks, by their names; that of a single file has the name ''. */

@@ -62,6 +62,7 @@ function readCheck(
     descriptors,
     neededHeaders: proxy === undefined ? [] : headersFor(proxy, descriptors),
     needsHost: fieldsOf(descriptors).includes('host'),
+    readsHostHeader: headersOf(descriptors).includes('host'),
   };
 }
 
@@ -140,6 +141,13 @@ function refuseReservations(map: MapFields, descriptors: readonly MapDescriptor[
   }
 }
 
+/** The plain headers that a map reads. */
+function headersOf(descriptors: readonly MapDescriptor[]): readonly string[] {
+  return descriptors.flatMap(({ entries }) =>
+    entries.flatMap(({ source }) => (source.kind === 'header' ? [source.name] : [])),
+  );
+}
+
 const FORWARDED = new Set<string | undefined>(
   Object.values(WORDS).flatMap((words) => Object.values(words)),
 );
@@ -147,10 +155,7 @@ FORWARDED.delete('host');
 
 /** Plain headers with these names are the client's. */
 function warnOfClientHeaders(map: MapFields, descriptors: readonly MapDescriptor[]): void {
-  const headers = descriptors.flatMap(({ entries }) =>
-    entries.flatMap(({ source }) => (source.kind === 'header' ? [source.name] : [])),
-  );
-  for (const name of new Set(headers)) {
+  for (const name of new Set(headersOf(descriptors))) {
     if (!FORWARDED.has(name)) continue;
     const message = `clients can write the header ${quote(name)}: take a field in its place, such as path or remote_address`;
     map.warning('descriptors', 'client-header', message);

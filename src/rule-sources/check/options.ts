@@ -60,7 +60,7 @@ const FLAGS = {
     value: 'FILE',
     about:
       'say what of a Kubernetes manifest, compose file or env file differs from the\n' +
-      'reference, alone or beside rules; repeat the flag for several',
+      'reference, alone or beside rules; - is the standard input; repeat the flag for\nseveral',
   },
   explain: {
     about: 'also print the path of descriptors through the rules, and why one matches no limit',
@@ -160,10 +160,19 @@ function findWrongSource(sources: readonly RuleInput[], values: FlagValues): str
   const isNothing = !OTHERS.some((name) => values.has(name)) && source === undefined;
   if (isNothing || another !== undefined)
     return 'expected one of -config_dir DIR, FILE or -, or -check_config PATH or -deployment FILE';
+  if (isInputShared(sources, values))
+    return '- is named more than once: the standard input can be read once';
   if (lastOf(values, 'check_config') === '') return '-check_config needs a file or a directory';
   if (source?.kind === 'directory' && source.path === '') return '-config_dir needs a directory';
   const unnamed = FILES.find((name) => values.get(name)?.includes('') === true);
   return unnamed && `-${unnamed} needs a file`;
+}
+
+/** Whether the standard input is named more than once. */
+function isInputShared(sources: readonly RuleInput[], values: FlagValues): boolean {
+  const rules = sources.filter(({ kind }) => kind === 'standard-input');
+  const deployments = (values.get('deployment') ?? []).filter((path) => path === '-');
+  return rules.length + deployments.length > 1;
 }
 
 /** Subjects that may be checked without rules. */

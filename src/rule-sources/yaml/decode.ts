@@ -4,15 +4,21 @@ import type { Report } from '../../fields/report';
 /** The text of a file: UTF-8, or UTF-16 with a byte order mark. Undefined, and reported, when the bytes are neither. */
 export function decodeText(content: string | Uint8Array, report: Report): string | undefined {
   if (typeof content === 'string') return normalize(content);
-  const encoding = encodingOf(content);
-  if (encoding !== 'utf-8') return normalize(new TextDecoder(encoding).decode(content));
-  if (isUtf8(content)) return normalize(new TextDecoder().decode(content));
+  const text = textOfBytes(content);
+  if (text !== undefined) return text;
   report.error(
     findInvalid(content),
     'invalid-encoding',
     'the file is not valid UTF-8 from here on',
   );
   return undefined;
+}
+
+/** The text without a byte order mark; undefined when the bytes are neither UTF-8 nor UTF-16 with a mark. */
+export function textOfBytes(bytes: Uint8Array): string | undefined {
+  const encoding = encodingOf(bytes);
+  if (encoding !== 'utf-8') return normalize(new TextDecoder(encoding).decode(bytes));
+  return isUtf8(bytes) ? normalize(new TextDecoder().decode(bytes)) : undefined;
 }
 
 function encodingOf([first, second]: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16be' {

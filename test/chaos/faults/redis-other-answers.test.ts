@@ -48,7 +48,7 @@ const isNoCounter = (key = '') => key.startsWith('weir:no-key');
 const asksForExpire = (words: readonly string[]) => named('expire')(words) && isNoCounter(words[1]);
 const expires = (words: readonly string[]) => named('expire')(words) && !isNoCounter(words[1]);
 
-const isMoved = (answer: string) => answer.startsWith('MOVED');
+const isOfCluster = (answer: string) => /^(?:MOVED|CLUSTERDOWN)/.test(answer);
 
 const AWAY = { sees: 'UNAVAILABLE', says: CANNOT_REACH } as const;
 const connecting = { whenConnecting: true, start: start(), act: addFixed } as const;
@@ -123,7 +123,7 @@ const GREETING: readonly PlayedCommand[] = [
     ...connecting,
     command: '`EXPIRE` of no counter',
     is: asksForExpire,
-    answers: [...REFUSALS.filter((answer) => !isMoved(answer)), UNKNOWN_COMMAND],
+    answers: [...REFUSALS.filter((answer) => !isOfCluster(answer)), UNKNOWN_COMMAND],
   },
   {
     ...connecting,
@@ -138,7 +138,7 @@ const GREETING: readonly PlayedCommand[] = [
     says: /KVSTORE_TYPE=cluster/,
     command: '`EXPIRE` of no counter',
     is: asksForExpire,
-    answers: REFUSALS.filter(isMoved),
+    answers: REFUSALS.filter(isOfCluster),
   },
   {
     ...connecting,

@@ -1,13 +1,17 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { checkDeployment } from '../../../src/deployment/check-deployment';
+import { Readable } from 'node:stream';
+import { checkDeployment as checkWith } from '../../../src/deployment/check-deployment';
 import { DIFFERENCES } from '../../../src/deployment/differences';
 import { toFacts } from '../../../src/deployment/facts';
 import type { Mount } from '../../../src/deployment/workload';
 
 const FIXTURES = join(__dirname, '../../fixtures/deployments');
 const PAGE = readFileSync(join(__dirname, '../../../docs/replacing-the-reference.md'), 'utf8');
+
+const checkDeployment = (paths: readonly string[], input = '') =>
+  checkWith(paths, Readable.from(Buffer.from(input)));
 
 let folder: string;
 beforeEach(() => {
@@ -23,7 +27,7 @@ async function linesOf(path: string): Promise<readonly string[]> {
   return lines.slice(0, -1).map((line) => line.replace(`${path}: `, ''));
 }
 
-async function ofText(text: string, name = 'file.yaml'): Promise<readonly string[]> {
+async function ofText(text: string | Uint8Array, name = 'file.yaml'): Promise<readonly string[]> {
   const path = join(folder, name);
   writeFileSync(path, text);
   return linesOf(path);
@@ -174,7 +178,7 @@ describe('a deployment', () => {
     const lines = await linesOf(join(FIXTURES, 'gateway.yaml'));
     expect(lines.slice(0, 2)).toEqual([
       'ServiceAccount "ratelimit": skipped, expected a Deployment, StatefulSet, DaemonSet or Pod',
-      'Deployment "gateway-ratelimit", container "ratelimit": settings of envFrom are not in this file, and not checked',
+      'Deployment "gateway-ratelimit", container "ratelimit": settings of envFrom, Secret "more", are not checked',
     ]);
     expect(lines.join('\n')).toContain('XDS_CLIENT_BACKOFF_RANDOM_FACTOR is the share of jitter');
     expect(lines.join('\n')).toContain('scrapes have no runtime_load_failures');
@@ -266,9 +270,170 @@ describe('a deployment', () => {
   });
 });
 
-describe('a file that is no deployment', () => {
+describe('containers of a Pod', () => {
+  const pod = (spec: object) =>
+    ofText(JSON.stringify({ kind: 'Pod', metadata: { name: 'p' }, spec }));
+  const own = {
+    image: 'envoyproxy/ratelimit:v1',
+    env: [{ name: 'REDIS_URL', value: 'redis:6379' }],
+  };
+  const REDIS_LIFE = 'differs: Redis: the first hit sets the life of a counter, later ones do not';
+
+  it('may begin before the others and go on beside them', async () => {
+    const lines = await pod({
+      initContainers: [{ ...own, name: 'limits', restartPolicy: 'Always' }],
+      containers: [{ name: 'main', image: 'busybox' }],
+    });
+    expect(lines).toContain(`Pod "p", container "limits": ${REDIS_LIFE}`);
+  });
+
+  it('are named where they end before the others start', async () => {
+    const lines = await pod({
+      initContainers: [{ ...own, name: 'check' }],
+      containers: [{ ...own, name: 'limits' }],
+    });
+    expect(lines).toContain('Pod "p", container "check": skipped, it ends before the others start');
+    expect(lines).not.toContain(`Pod "p", container "check": ${REDIS_LIFE}`);
+    expect(lines).toContain(`Pod "p", container "limits": ${REDIS_LIFE}`);
+  });
+
+  it('name each source of envFrom that is not read, once', async () => {
+    const envFrom = [
+      { configMapRef: { name: 'a' } },
+      { configMapRef: { name: 'a' }, prefix: 'REDIS_' },
+      { secretRef: { name: 'b' } },
+    ];
+    const lines = await pod({ containers: [{ ...own, name: 'limits', envFrom }] });
+    expect(lines.filter((line) => line.includes('envFrom'))).toEqual([
+      'Pod "p", container "limits": settings of envFrom, ConfigMap "a", which is not in this file, are not checked',
+      'Pod "p", container "limits": settings of envFrom, Secret "b", are not checked',
+    ]);
+  });
+});
+
+describe('a setting that stands elsewhere', () => {
+  const ELSEWHERE = { valueFrom: { configMapKeyRef: { name: 'a', key: 'b' } } };
+  const ofPod = async (env: object, more: object = {}) => {
+    const given = Object.entries(env).map(([name, value]: [string, unknown]) =>
+      typeof value === 'string' ? { name, value } : { name, ...ELSEWHERE },
+    );
+    const container = { name: 'w', image: 'weir', env: given, ...more };
+    const lines = await ofText(JSON.stringify({ kind: 'Pod', spec: { containers: [container] } }));
+    return lines.map((line) => line.replace(/^.*container "w": /, '')).join('\n');
+  };
+  const REDIS = { REDIS_URL: 'redis:6379' };
+
   it.each([
-    ['', 'expected a manifest of Kubernetes, a composition or a file of NAME=value'],
+    ['RUNTIME_ROOT', {}, 'nothing is mounted at'],
+    ['RUNTIME_SUBDIRECTORY', { RUNTIME_ROOT: '/data' }, 'nothing is mounted at'],
+    ['REDIS_POOL_ON_EMPTY_BEHAVIOR', REDIS, 'REDIS_POOL_ON_EMPTY_BEHAVIOR is not WAIT'],
+    [
+      'REDIS_CLUSTER_PIPELINE_PARALLELISM',
+      { ...REDIS, REDIS_TYPE: 'cluster' },
+      'REDIS_CLUSTER_PIPELINE_PARALLELISM is 0',
+    ],
+    ['DISABLE_STATS', { ...REDIS, USE_STATSD: 'false' }, 'USE_STATSD=false: statistics'],
+    ['CONFIG_TYPE', REDIS, 'RUNTIME_WATCH_ROOT: swaps'],
+    ['BACKEND_TYPE', REDIS, 'Redis: the first hit sets'],
+  ])('leaves open what it decides: %s', async (name, env, text) => {
+    expect(await ofPod(env)).toContain(`differs: ${text}`);
+    expect(await ofPod({ ...env, [name]: ELSEWHERE })).toContain(`may differ: ${text}`);
+  });
+
+  it('leaves open a start that lacks it', async () => {
+    const env = { BACKEND_TYPE: 'redis', RUNTIME_SUBDIRECTORY: 'a' };
+    const envFrom = [{ secretRef: { name: 'more' } }];
+    const problem = 'BACKEND_TYPE="redis": expected KVSTORE_URL to be set';
+    expect(await ofPod(env)).toContain(`the start is refused: ${problem}`);
+    expect(await ofPod(env, { envFrom })).toContain(`the start may be refused: ${problem}`);
+    const args = ['-config', 'x'];
+    expect(await ofPod({}, { args })).toContain('the start is refused: unknown arguments');
+    expect(await ofPod({}, { args, envFrom })).toContain(
+      'the start may be refused: unknown arguments',
+    );
+  });
+
+  it('leaves warnings open that it takes away, and no others', async () => {
+    const env = { ...REDIS, RUNTIME_ROOT: '/d', REDIS_PERSECOND_URL: 'b:1', REDIS_ULR: 'c:1' };
+    const text = await ofPod(env, { envFrom: [{ secretRef: { name: 'more' } }] });
+    expect(text).toContain('may differ: RUNTIME_SUBDIRECTORY is not set');
+    expect(text).toContain('may differ: REDIS_PERSECOND_URL');
+    expect(text).toContain('\ndiffers: REDIS_ULR is not a setting');
+    expect(text).toContain('\ndiffers: Redis: the first hit sets');
+    expect(await ofPod(env)).not.toContain('may differ');
+  });
+});
+
+describe('a composition', () => {
+  const REDIS = 'environment: { REDIS_URL: redis:6379 }';
+
+  it('names the files that it includes', async () => {
+    const lines = await ofText('include: [more.yml]');
+    expect(lines[0]).toBe('include is not read: name those files too');
+    expect(await ofText(`include: [m.yml]\nservices: { weir: { image: weir, ${REDIS} } }`)).toEqual(
+      expect.arrayContaining([
+        'include is not read: name those files too',
+        expect.stringContaining('service "weir": differs: REDIS_STARTUP_MAX_INTERVAL') as string,
+      ]),
+    );
+  });
+
+  it('names the services that extend others, whose settings are unknown', async () => {
+    const lines = await ofText(
+      `services: { weir: { image: weir, extends: base, ${REDIS} }, more: { extends: { file: a.yml, service: b } } }`,
+    );
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        'service "weir": extends is not read: check what compose config prints',
+        expect.stringContaining('service "weir": may differ: REDIS_STARTUP_MAX') as string,
+        'service "more": skipped, nothing says that it is a rate limit service (extends is not read)',
+      ]),
+    );
+  });
+});
+
+describe('a file of another system', () => {
+  const SETTINGS = 'REDIS_URL=redis:6379\nexport USE_STATSD="false"\n';
+  const windows = (text: string) => text.replaceAll('\n', '\r\n');
+
+  it.each([
+    ['ends its lines with CR LF', Buffer.from(windows(SETTINGS))],
+    ['begins with a byte order mark', Buffer.from(`\ufeff${SETTINGS}`)],
+    ['is UTF-16', Buffer.from(`\ufeff${windows(SETTINGS)}`, 'utf16le')],
+  ])('is read as any other where it %s', async (_, bytes) => {
+    const lines = await ofText(bytes);
+    expect(lines).toEqual(await ofText(SETTINGS));
+    expect(lines.join('\n')).toContain('differs: USE_STATSD=false');
+  });
+
+  it('may be a manifest with a byte order mark and CR LF', async () => {
+    const manifest = readFileSync(join(FIXTURES, 'ingress.yaml'), 'utf8');
+    expect(await ofText(`\ufeff${windows(manifest)}`)).toEqual(await ofText(manifest));
+  });
+});
+
+it('is read from the standard input where its name is -', async () => {
+  const { lines } = await checkDeployment(['-'], 'USE_STATSD=false\nREDIS_URL=r:6379');
+  expect(lines).toContainEqual(
+    expect.stringMatching(/^<standard input>: environment: differs: USE_STATSD=false/),
+  );
+});
+
+describe('a file that is no deployment', () => {
+  const EXPECTED = 'expected a manifest of Kubernetes, a composition or a file of NAME=value';
+
+  it.each([
+    ['', `the file holds nothing: ${EXPECTED}`],
+    ['- a\n- b', `the file holds a list: ${EXPECTED}`],
+    ['some words', `the file holds a text: ${EXPECTED}`],
+    ['12', `the file holds a number: ${EXPECTED}`],
+    [Buffer.from([0x1f, 0x8b, 8, 0xff]), `the file holds no text in UTF-8 or UTF-16: ${EXPECTED}`],
+    ['kind: Pod\0', `the file holds no text in UTF-8 or UTF-16: ${EXPECTED}`],
+    [
+      'a: 1',
+      'an object without kind is skipped: expected a manifest of Kubernetes or a composition',
+    ],
+    ['kind: Pod\n---\n- a', 'a document is skipped: it holds a list, no object'],
     [
       'kind: x: y',
       'not valid YAML (BLOCK_AS_IMPLICIT_KEY) in line 1 or near it: expected rendered manifests, not a template',

@@ -139,6 +139,28 @@ describe('the zones of a process', () => {
     ]);
   });
 
+  it('are without those of a system whose file of the release cannot be read, which is named, once', () => {
+    const file = join(zones.folder, 'tzdata.zi');
+    mkdirSync(file);
+    zones.writePackage('2026a', BERLIN, 'TWO-2');
+    const { origins, refused } = zones.open();
+    expect(origins.map(({ source }) => source)).toEqual(['package', 'runtime']);
+    const reason = expect.stringContaining('it is not a plain file') as string;
+    expect(refused).toEqual([{ file, reason }]);
+  });
+
+  it('name the file of the release where it is what became unreadable', () => {
+    zones.writeSystem('2026f', { [BERLIN]: 'ONE-1' });
+    zones.writePackage('2026a', BERLIN, 'TWO-2');
+    const { find, refused } = zones.open();
+    const file = join(zones.folder, 'tzdata.zi');
+    rmSync(file);
+    mkdirSync(file);
+    expect(find(BERLIN).origin.source).toBe('package');
+    const reason = expect.stringContaining('it is not a plain file') as string;
+    expect(refused).toEqual([{ file, reason }]);
+  });
+
   it.each([
     [
       'a text',

@@ -3,8 +3,10 @@ import { createSnapshot, createStopSignal, exhaustLatest, fromTask } from '../..
 import { toReason } from '../../../platform/errors';
 import { type NodeSet } from '../node-set';
 import { type HostAndPort, type RedisCountersDeps } from '../options';
+import { type RedisConnection } from '../connection';
 import { createPlacement } from '../placement';
-import { isAlone, WrongKindError, type TypeSetting } from '../wrong-kind';
+import { isSentinel } from '../probe-server';
+import { isAlone, isUnknownCommand, WrongKindError, type TypeSetting } from '../wrong-kind';
 import { type ClusterNodes } from './cluster-nodes';
 import { readSlotMap, type SlotMap } from './slots';
 
@@ -47,6 +49,7 @@ export function createTopologyRefresh(deps: TopologyRefreshDeps, options: Topolo
 
   /** The first trusted answer of the connected nodes; the first node changes each time. */
   const ask = async (): Promise<SlotMap | undefined> => {
+    const faults: unknown[] = [];
     const connected = nodes.nodes.filter(({ anyConnection }) => anyConnection !== undefined);
     rotation += 1;
     askedMs = connected.length === 0 ? -Infinity : monotonicMs();
@@ -59,11 +62,12 @@ export function createTopologyRefresh(deps: TopologyRefreshDeps, options: Topolo
         if (map.isTrusted) return map;
         doubtful ??= map;
       } catch (error) {
-        const fault = toFault(error, typeSetting);
+        const fault = await toFault(error, anyConnection, typeSetting);
         reason = `${name}: ${toReason(fault)}`;
-        if (!clusterNodes.isKnown) placement.onFailed(fault);
+        faults.push(fault);
       }
     }
+    if (doubtful === undefined) placement.onFailed(faults);
     return doubtful;
   };
 
@@ -120,10 +124,16 @@ export function createTopologyRefresh(deps: TopologyRefreshDeps, options: Topolo
   };
 }
 
-/** Names the setting that mends a single server. */
-function toFault(error: unknown, typeSetting: TypeSetting | undefined): unknown {
+/** Names the setting that mends a single server or a sentinel. */
+async function toFault(
+  error: unknown,
+  { client }: RedisConnection,
+  typeSetting: TypeSetting | undefined,
+): Promise<unknown> {
   const answer = toReason(error);
-  return isAlone(answer) ? new WrongKindError('alone', typeSetting, answer) : error;
+  if (isAlone(answer)) return new WrongKindError('alone', typeSetting, answer);
+  const isOther = isUnknownCommand(answer) && (await isSentinel(client));
+  return isOther ? new WrongKindError('sentinel', typeSetting, answer) : error;
 }
 
 /** The host of `host:port` in messages. */

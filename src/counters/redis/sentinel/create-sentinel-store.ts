@@ -33,7 +33,7 @@ export function createSentinelStore(
   const connected = createSnapshot(false);
   const stopped = createStopSignal();
   const election = createMasterElection();
-  const failing = new Set<string>();
+  const failures = new Map<string, unknown>();
   const placement = createPlacement({ onEvent }, store, options.typeSetting);
   let reason = 'no sentinel has named the master yet';
   let master: RedisNode | undefined;
@@ -84,7 +84,7 @@ export function createSentinelStore(
   };
   const noteAnswer = ({ name }: Sentinel): void => {
     placement.onFound();
-    if (failing.delete(name)) onEvent?.({ kind: 'sentinel-works', store: name });
+    if (failures.delete(name)) onEvent?.({ kind: 'sentinel-works', store: name });
   };
   const ask = async (sentinel: Sentinel, signal: AbortSignal): Promise<undefined> => {
     try {
@@ -99,11 +99,10 @@ export function createSentinelStore(
       publish();
     } catch (error) {
       if (signal.aborted) return;
-      if (master === undefined) {
-        reason = `sentinel ${sentinel.name}: ${toReason(error)}`;
-        placement.onFailed(error);
-      }
-      failing.add(sentinel.name);
+      if (master === undefined) reason = `sentinel ${sentinel.name}: ${toReason(error)}`;
+      failures.set(sentinel.name, error);
+      if (sentinels.every(({ name }) => failures.has(name)))
+        placement.onFailed([...failures.values()]);
       onEvent?.({ kind: 'sentinel-failed', store: sentinel.name, reason: toReason(error) });
     }
   };

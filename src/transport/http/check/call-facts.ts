@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { withoutMapping } from '../../../platform/proxy-hops';
 import { STYLES, WORDS, type Check, type ProxyWords } from '../../../request-maps/check/check';
 import type { RequestFacts, RequestField } from '../../../request-maps/request-map';
+import { isHost } from '../../../request-maps/is-host';
 import {
   normalizeHost,
   parseForwardedUri,
@@ -41,11 +42,20 @@ export class CallFacts implements RequestFacts {
    * `Host: .` and `Host: :80` name no host: such a call would pass uncounted.
    */
   findAmiss(): string | undefined {
-    const { proxy, neededHeaders, needsHost } = this.#check;
-    if (proxy !== undefined && !this.isTrusted) return undefined;
-    const amiss = proxy && neededHeaders.find((name) => this.#isAmiss(name));
+    const { neededHeaders, needsHost, readsHostHeader } = this.#check;
+    const words = this.#words;
+    if (words === undefined)
+      return (needsHost || readsHostHeader) && !this.#hasOneHost() ? 'host' : undefined;
+    const amiss = neededHeaders.find((name) => this.#isAmiss(name));
     if (amiss !== undefined || !needsHost || this.#host() !== undefined) return amiss;
-    return this.#words?.host ?? 'host';
+    return words.host;
+  }
+
+  /** Node takes the first of two headers; another server may take the last. */
+  #hasOneHost(): boolean {
+    const { rawHeaders, headers } = this.#request;
+    const names = rawHeaders.filter((text, at) => at % 2 === 0 && text.toLowerCase() === 'host');
+    return names.length === 1 && isHost(headers.host ?? '');
   }
 
   #isAmiss(name: string): boolean {

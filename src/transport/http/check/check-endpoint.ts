@@ -40,14 +40,14 @@ export function createCheckEndpoint(deps: CheckDeps) {
   /** Why a call is refused; undefined when all is right. For a proxy that is not trusted, or not set up, the log has a line. */
   const findAmiss = (facts: CallFacts, asked: AskedCheck): string | undefined => {
     const { proxy } = asked.check;
-    if (proxy !== undefined && !facts.isTrusted) {
+    const isProxy = proxy !== undefined && facts.isTrusted;
+    if (proxy !== undefined && !isProxy) {
       counts.count('untrusted');
       warnings.untrusted(facts, asked);
-      return undefined;
     }
     const header = facts.findAmiss();
     if (header === undefined) return undefined;
-    if (proxy === undefined) return 'the call names no host: expected one in its header Host';
+    if (!isProxy) return 'the call names no host, or several: expected one in its header Host';
     warnings.amiss(header, asked);
     return `the proxy ${proxy} must send the header ${header}`;
   };

@@ -62,7 +62,16 @@ describe('a port', () => {
     expect([listenPort.parse('0'), remotePort.parse('0')]).toEqual([0, undefined]);
   });
 
-  it.each(['', '-1', '65536', '123456', '80a', '8080 ', '0x50', 'tcp://10.0.0.1:80'])(
+  it.each([
+    ['8080', 8080],
+    ['0x1F90', 8080],
+    ['8_080', 8080],
+    ['0100', 64],
+  ])('is read as Go reads whole numbers: %s', (text, value) => {
+    expect([listenPort.parse(text), remotePort.parse(text)]).toEqual([value, value]);
+  });
+
+  it.each(['', '-1', '65536', '123456', '80a', '8080 ', '08080', 'tcp://10.0.0.1:80'])(
     'is not %j',
     (text) => {
       expect([listenPort.parse(text), remotePort.parse(text)]).toEqual([undefined, undefined]);

@@ -14,6 +14,13 @@ describe('the flags of the rule checker', () => {
     expect(parseCheckOptions(args)).toEqual({ kind: 'check', source, mergeDomains, strict: false });
   });
 
+  it('take files of a deployment, also from the standard input', () => {
+    expect(parseCheckOptions(['-deployment', '-', '--deployment=a.env'])).toMatchObject({
+      source: undefined,
+      deployments: ['-', 'a.env'],
+    });
+  });
+
   it('take a file of keys', () => {
     expect(parseCheckOptions(['-key_file', 'keys', '-'])).toMatchObject({ keyFile: 'keys' });
     expect(parseCheckOptions(['-key_file=a=b', '-'])).toMatchObject({ keyFile: 'a=b' });
@@ -61,6 +68,11 @@ describe('the flags of the rule checker', () => {
       '-backend is "memory", "kvstore", expected one of kvstore, memstore, memory',
     ],
     [['-', '-key_file'], '-key_file needs a file'],
+    [['-', '-deployment', '-'], '- is named more than once: the standard input can be read once'],
+    [
+      ['-deployment=-', '-deployment', '-'],
+      '- is named more than once: the standard input can be read once',
+    ],
     [['-merge'], 'unknown argument "-merge"'],
     [
       ['-config_dir', 'r', '-merge_domain_configs=yes'],

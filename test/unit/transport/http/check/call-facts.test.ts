@@ -20,6 +20,7 @@ const call = (remoteAddress: string, headers: Readonly<Record<string, string>>) 
     method: 'GET',
     url: '/check?own=1',
     headers: { host: 'weir:8080', ...headers },
+    rawHeaders: Object.entries({ host: 'weir:8080', ...headers }).flat(),
     socket: { remoteAddress },
   }) as unknown as IncomingMessage;
 
