@@ -94,8 +94,9 @@ export const slidingLogLua: KindLua = {
     most: '64',
     encode: 'previous',
     life: 'order.period + lastOfLog(previous) - order.now',
+    // Hits that have left are no more of the log: those of others stay.
     undo: `
-    previous = undoInLog(previous, hits, tick)
+    if order.now - tick < order.period then previous = undoInLog(previous, hits, tick) end
     used = #previous / 8`,
   },
 };
