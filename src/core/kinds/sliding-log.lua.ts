@@ -94,7 +94,7 @@ export const slidingLogLua: KindLua = {
     most: '64',
     encode: 'previous',
     life: 'order.period + lastOfLog(previous) - order.now',
-    // Hits that have left are no more of the log: those of others stay.
+    // Hits a period old have left the log: there an undo would remove those of others.
     undo: `
     if order.now - tick < order.period then previous = undoInLog(previous, hits, tick) end
     used = #previous / 8`,

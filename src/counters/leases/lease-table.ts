@@ -66,7 +66,7 @@ export type LeasePlace = Pick<Increment, 'key' | 'rule'>;
 
 /**
  * The key without the start of its window, because a counter's rate is still known in the next window, and with the period: the keys
- * of two rules may differ only in their windows, and those of calendar periods in the length of their domain behind it.
+ * of two rules may differ only in their windows, and those of calendar periods in the length of the domain at their end.
  */
 function nameOf({ key, rule }: LeasePlace): string {
   const { unit, periodSeconds = 0, calendar, domain } = rule;
