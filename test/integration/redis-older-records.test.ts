@@ -19,6 +19,7 @@ import { unpack } from '../../src/counters/redis/message-pack';
 import { callScript } from '../../src/counters/redis/script-call';
 import { limiterOfLimits } from '../support/budget-limiters';
 import type { LimitSketch } from '../support/budgets';
+import { packRecord, unpackRecord } from '../support/packed-record';
 import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 import { rulesOf } from '../support/rules';
 
@@ -68,7 +69,10 @@ async function restore(record: StoredRecord) {
     for (const [field, value] of fields)
       await server.client.hset(key, bytesOf(field), bytesOf(value));
   const limiter = limiterOf(record);
-  return async (hits: number, more: Partial<ScriptIncrement> = {}): Promise<OperationsReply> => {
+  const ask = async (
+    hits: number,
+    more: Partial<ScriptIncrement> = {},
+  ): Promise<OperationsReply> => {
     const asked = { key, hits, times: 1, ttlSeconds: 3_600, limiter, ...more };
     const nowSeconds = start + 1;
     const call = {
@@ -81,6 +85,7 @@ async function restore(record: StoredRecord) {
     const answer = unpack((await callScript(server.client, script, args, 'eval')) as Buffer);
     return isBudget ? readBudgetAnswer(answer, [asked]) : readOperationsAnswer(answer, [asked]);
   };
+  return { key, ask };
 }
 
 const settle = { mode: 'settle', id: 'x', saysHits: true } as const;
@@ -135,7 +140,7 @@ describe('a counter that 1.0.0-rc.1 has written', () => {
     'of %s is read: what it has counted and holds is kept, and written anew',
     async (_name, record) => {
       const limiter = limiterOf(record);
-      const ask = await restore(record);
+      const { ask } = await restore(record);
       const found = await ask(0);
       expect(found.failures).toBeUndefined();
       expect(found.mended).toBe(record.name.includes('fewer than none') ? 1 : 0);
@@ -156,4 +161,25 @@ describe('a counter that 1.0.0-rc.1 has written', () => {
       });
     },
   );
+});
+
+it('a small sliding window of a list counts on beside that build, of which each call drops its log', async () => {
+  const WEEK = 604_800;
+  const week = { unit: 'WEEK', requestsPerUnit: 12, algorithm: 'sliding_window' } as const;
+  const limits = [week, { unit: 'YEAR', requestsPerUnit: 1_000 }] as const;
+  const rest = `f31536000 2 ${String(start + WEEK)};`;
+  const window = (count: number) =>
+    `s604800 ${String(Math.floor(start / WEEK))} 0 ${String(count)};`;
+  const text = packRecord(window(2) + rest).toString('base64');
+  const { ask, key } = await restore({ name: 'a list', limits, more: {}, text });
+  for (let round = 0; round < 3; round += 1) {
+    expect((await ask(2)).failures).toBeUndefined();
+    const [, count = ''] =
+      /s604800 \d+ 0 (\d+);/.exec(unpackRecord((await server.client.getBuffer(key)) as Buffer)) ??
+      [];
+    expect(Number(count)).toBe(4 + 3 * round);
+    await server.client.set(key, packRecord(window(Number(count) + 1) + rest));
+  }
+  const limiter = limiterOfLimits(limits, {});
+  expect(usedOf(await ask(0), limiter)[0]).toBe(11);
 });

@@ -94,8 +94,9 @@ export const slidingLogLua: KindLua = {
     most: '64',
     encode: 'previous',
     life: 'order.period + lastOfLog(previous) - order.now',
+    // Hits a period old have left the log: there an undo would remove those of others.
     undo: `
-    previous = undoInLog(previous, hits, tick)
+    if order.now - tick < order.period then previous = undoInLog(previous, hits, tick) end
     used = #previous / 8`,
   },
 };

@@ -10,7 +10,7 @@ import { slots } from '../budgets/slots';
 import { compileLimiter } from '../kinds/limiter';
 import type { CounterState, Limiter } from '../kinds/kind';
 import { kindOf } from '../kinds/kinds';
-import type { CalendarPeriod } from '../windows/calendar';
+import { periodName, type CalendarPeriod } from '../windows/calendar';
 import { keepWindow, windowOfLength } from '../windows/length';
 import {
   DEFAULT_LEASE_MS,
@@ -140,10 +140,7 @@ function toEntry(limit: RuleLimit, isResting: boolean): BudgetEntry {
   const length = lengthOf(limit);
   return {
     limiter,
-    id:
-      calendar === undefined
-        ? kind.letter + String(periodSeconds)
-        : `c${String(calendar.multiplier)}${calendar.unit}/${calendar.timeZone}/${calendar.weekStart}/${String(calendar.monthStart)}`,
+    id: calendar === undefined ? kind.letter + String(periodSeconds) : periodName(calendar),
     windowAt: isAligned
       ? (windowAt ?? keepWindow((now) => windowOfLength(length, now)))
       : undefined,

@@ -28,8 +28,8 @@ export function createCalendar(findZone?: FindZone): (period: CalendarPeriod) =>
   const zones = new Map<string, TimeZone>();
   const known = new Map<string, WindowAt>();
   return (period) => {
-    const { unit, timeZone, weekStart, monthStart, multiplier } = period;
-    const name = [unit, timeZone, weekStart, monthStart, multiplier].join(' ');
+    const { timeZone } = period;
+    const name = periodName(period);
     const found = known.get(name);
     if (found !== undefined) return found;
     const zone = zones.get(timeZone) ?? createTimeZone(timeZone, findZone?.(timeZone).data);
@@ -38,6 +38,12 @@ export function createCalendar(findZone?: FindZone): (period: CalendarPeriod) =>
     known.set(name, windowAt);
     return windowAt;
   };
+}
+
+/** The identity of a period among all of them; records in stores have it. */
+export function periodName(period: CalendarPeriod): string {
+  const { multiplier, unit, timeZone, weekStart, monthStart } = period;
+  return `c${String(multiplier)}${unit}/${timeZone}/${weekStart}/${String(monthStart)}`;
 }
 
 /** The window that contains the moment, its end excluded. */

@@ -1,6 +1,7 @@
 import { copyOf } from '../../platform/copy-of';
 import { bytesOfText } from '../kept-key';
 import type { Increment } from '../../core/ports';
+import { periodName } from '../../core/windows/calendar';
 import type { HitLease } from './hit-lease';
 import { HitRate } from './hit-rate';
 
@@ -64,12 +65,15 @@ export class LeaseTable {
 export type LeasePlace = Pick<Increment, 'key' | 'rule'>;
 
 /**
- * The key without the start of its window, because a counter's rate is still known in the next window, and with the window's
- * length: the keys of two rules may differ only in their windows.
+ * The key without the start of its window, because a counter's rate is still known in the next window, and with the period: the keys
+ * of two rules may differ only in their windows, and those of calendar periods in the length of the domain at their end.
  */
 function nameOf({ key, rule }: LeasePlace): string {
-  const { unit, periodSeconds = 0 } = rule;
-  return `${unit}${String(periodSeconds)} ${key.slice(0, key.lastIndexOf('_'))}`;
+  const { unit, periodSeconds = 0, calendar, domain } = rule;
+  const name = key.slice(0, key.lastIndexOf('_'));
+  return calendar === undefined
+    ? `${unit}${String(periodSeconds)} ${name}`
+    : `${periodName(calendar)} ${String(domain.length)} ${name}`;
 }
 
 /** Includes the key of its lease, which is longer by the start of a window. */

@@ -10,6 +10,8 @@ const MAX_STRAYS = 16;
 export const FIND_LUA = `
 local U, P, E = {}, {}, {}
 local KS, KE, KU, KT, KQ = {}, {}, {}, {}, {}
+-- The hits that each log had before the call.
+local logged = {}
 -- The position of the record's next part; or, where the rule has changed, each part by its name, and the names read.
 local place, places, names, known
 -- Parts that the rule does not have, with the ends until which they are copied; and whether one has no end of its own yet.
@@ -125,13 +127,16 @@ end
 local function standLogLimit(limit, at, value)
   local live, used, isAstray = logOf(limit, value), nil, nil
   if not live then return NO_INTEGER end
+  local lapsedHits = 0
   for d = 1, dues do
     live = takeIntoLog(live, dueHits[d], floor(dueAt[d] * 1000 / limit.micros))
+    lapsedHits = lapsedHits + dueHits[d]
   end
   used, live, isAstray = standLog(live, limit)
   if not used then return NO_INTEGER end
   isMended = isMended or isAstray
   U[at], P[at], E[at] = used, live, 0
+  logged[at] = max(0, used - lapsedHits)
 end
 local function standBlock(block, at, value)
   local strikes, span, until_, took, quiet = figuresOf(value, block.part, BLOCK, 40)

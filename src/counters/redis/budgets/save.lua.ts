@@ -74,6 +74,25 @@ local function othersOf(limiter)
   end
   return layout, figures
 end
+-- Adds what a log was charged to the window that 1.0.0-rc.1 counts in its place: each call of that build drops the log, and the next
+-- one of ours begins it with that window.
+local function addToHeir(limit, j, stray)
+  local now = floor(limit.now / limit.period)
+  local window, before, count = read('<ddd', stray.bytes)
+  if window == now - 1 then before, count = count, 0
+  elseif window < now then before, count = 0, 0 end
+  stray.bytes = packed('<ddd', max(window, now), before, max(0, count + U[j] - logged[j]))
+  stray.untilMs = max(stray.untilMs, nowMs + ceil(2 * limit.period * limit.micros / 1000))
+end
+local function addToHeirs(limiter)
+  if not strays or not limiter.hasLog then return end
+  for j = 1, #limiter.limits do
+    local limit = limiter.limits[j]
+    for _, stray in ipairs(strays) do
+      if limit.isLog and U[j] ~= logged[j] and stray.layout == limit.heir .. ';' then addToHeir(limit, j, stray) end
+    end
+  end
+end
 local function recordOf(limiter)
   local layout, figures = limiter.layouts[1].head, ''
   for j = 1, #limiter.limits do
@@ -182,6 +201,7 @@ local function saveBudget(order, i)
   if isMended or isOpenMended then mended = mended + 1 end
   isChanged = isChanged or isMended
   isChanged = isChanged or dues > 0
+  if isChanged then addToHeirs(limiter) end
   if gone then granted[nameOf[i]] = 0 end
   if not limiter.isReserving then return isChanged and saveLimits(limiter, nameOf[i]) end
   local isMetNow = mode == 'r' and was >= 0 and not isMet

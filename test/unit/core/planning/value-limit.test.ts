@@ -120,6 +120,20 @@ it('asks for rules that have limits elsewhere alone, by the value or the pattern
   ]);
 });
 
+it('asks for limits of a list in the store that counts the list, whichever of them hold', () => {
+  const second = { ...limit, unit: 'SECOND' } as const;
+  const hour = { name: 'long', unit: 'HOUR', requestsPerUnit: 9 } as const;
+  const lists = rulesOf('shop', [
+    { key: 'mixed', ...budgetOf([second, hour]) },
+    { key: 'fast', ...budgetOf([second, { ...second, algorithm: 'gcra' }]) },
+    { key: 'vip', limit: { ...hour, name: '', replaces: ['long'] } },
+  ]);
+  const asked = (...entries: readonly string[]) =>
+    plan(entries, lists).asked.map(([id]) => id.split(' ')[0]);
+  expect([asked('mixed=x'), asked('mixed=x', 'vip=x')]).toEqual([['false'], ['false']]);
+  expect(asked('fast=x')).toEqual(['true', 'true']);
+});
+
 it('makes one limit of what many values share, which knows its rule', () => {
   const { descriptorHits } = plan(['tenant=ann', 'tenant=ann', 'tenant=bob']);
   expect(descriptorHits[0]?.limit).toBe(descriptorHits[1]?.limit);

@@ -179,6 +179,20 @@ it('forgets a hash of which nothing was asked for an hour', async () => {
   expect(await learn('ann')).toBe(7);
 });
 
+it('reads no more the values that nobody asked for an hour, while others of the hash are asked for', async () => {
+  const { hash, learn, limitOf, reads } = setUp();
+  hash.set('ann', '7').set('bob', '8');
+  await learn('ann');
+  await learn('bob');
+  for (let at = 0; at < 3_700_000; at += REFRESH_MS) {
+    limitOf('bob');
+    await jest.advanceTimersByTimeAsync(REFRESH_MS);
+  }
+  expect([reads[1], reads.at(-1)]).toEqual([['bob'], ['bob']]);
+  expect(limitOf('ann')).toBeUndefined();
+  expect(await learn('ann')).toBe(7);
+});
+
 it('reads nothing for values that are too long to be compared', async () => {
   const { learn, reads } = setUp();
   await learn('x'.repeat(4_097));
