@@ -1,6 +1,7 @@
 // Runs a command of tests again and again, each time in another order of files and with other made-up cases, every second time beside
 // load on all cores:
 //   node scripts/test-often.mjs test 12      or: edge 6, release 2
+//   node scripts/test-often.mjs test 12 busy   where the machine has other work: every run is beside that
 // Prints a line for each run, with the names of what failed. Goes on where it was interrupted, and adds up over days.
 import { spawn, spawnSync } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -8,11 +9,17 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const PROJECTS = { test: ['covering', 'near'], edge: ['edge'], release: ['release'] };
-const [sort = 'test', wanted = '12'] = process.argv.slice(2);
+const [sort = 'test', wanted = '12', busy] = process.argv.slice(2);
 const projects = PROJECTS[sort];
 const runs = Number(wanted);
-if (projects === undefined || !Number.isInteger(runs) || runs < 1) {
-  console.error('expected test, edge or release, and how many runs');
+const isBusy = busy === 'busy';
+if (
+  projects === undefined ||
+  !Number.isInteger(runs) ||
+  runs < 1 ||
+  (busy !== undefined && !isBusy)
+) {
+  console.error('expected test, edge or release, how many runs, and perhaps busy');
   process.exit(2);
 }
 
@@ -38,10 +45,10 @@ function startLoad() {
   return () => loops.forEach((loop) => loop.kill('SIGKILL'));
 }
 
-function playOnce(seed, isLoaded) {
+function playOnce(seed, addsLoad) {
   const folder = mkdtempSync(join(tmpdir(), 'test-often-'));
   const report = join(folder, 'report.json');
-  const stopLoad = isLoaded ? startLoad() : () => undefined;
+  const stopLoad = addsLoad ? startLoad() : () => undefined;
   const startedMs = Date.now();
   const words = [
     '--selectProjects',
@@ -74,9 +81,9 @@ if (spawnSync(process.execPath, ['scripts/build.mjs'], { stdio: 'inherit' }).sta
 mkdirSync('.cache', { recursive: true });
 const done = remembered().filter((run) => run.version === version).length;
 for (let run = done; run < runs; run += 1) {
-  const isLoaded = run % 2 === 1;
+  const isLoaded = isBusy || run % 2 === 1;
   const seed = 1 + Math.floor(Math.random() * 1e9);
-  const found = playOnce(seed, isLoaded);
+  const found = playOnce(seed, isLoaded && !isBusy);
   appendFileSync(MEMORY, `${JSON.stringify({ version, seed, isLoaded, ...found })}\n`);
   const how = isLoaded ? 'beside load' : 'alone';
   console.log(
