@@ -150,7 +150,8 @@ async function createSplit(): Promise<CountersUnderTest> {
   ) as [ReturnType<typeof runRedisCounters>, ReturnType<typeof runRedisCounters>];
   await Promise.all([others.untilConnected(), perSecond.untilConnected()]);
   const split = createPerSecondSplit({ perSecond, others, onNotAtomic: () => undefined });
-  const isPerSecond = (key: string) => (key.charCodeAt(key.length - 15) & 1) === 1;
+  /** Serial numbers of keys are before the start of their window. */
+  const isPerSecond = (key: string) => (key.charCodeAt(key.length - 12) & 1) === 1;
   return {
     counters: {
       add: (batch: CounterBatch) =>
@@ -158,7 +159,7 @@ async function createSplit(): Promise<CountersUnderTest> {
           ...batch,
           increments: batch.increments.map((each) => ({
             ...each,
-            rule: { ...each.rule, unit: isPerSecond(each.key) ? 'SECOND' : 'HOUR' },
+            rule: { ...each.rule, isPerSecond: isPerSecond(each.key) },
           })),
         }),
       close: () => split.close(),
