@@ -6,7 +6,7 @@ import { originText, type ZoneOrigin, type ZoneSource } from '../../core/windows
 import type { VersionNote } from '../../counters/redis/version-notes';
 import { toReason } from '../../platform/errors';
 import type { Logger } from '../../platform/logger/logger';
-import { byRelease, releaseNumber } from '../../zoneinfo/release';
+import { byRelease, releaseNumber } from '../../zoneinfo/zone-files';
 import type { OutageLog } from '../outage-log';
 
 export interface WatchTimeZonesDeps {
