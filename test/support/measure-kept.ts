@@ -7,7 +7,7 @@ import { createRecordStats } from '../../src/stats/record-stats';
 import { createRegistry } from '../../src/stats/registry';
 import { rememberByName } from '../../src/stats/remember-by-name';
 import { createTracer } from '../../src/tracing/create-tracer';
-import { createChildIds } from '../../src/tracing/child-ids';
+import { createChildIds } from '../../src/tracing/create-tracing';
 import type { SpanRecord } from '../../src/tracing/span-records';
 import { request } from './requests';
 import { rulesOf } from './rules';
