@@ -4,7 +4,7 @@ import { createReport, type Report } from '../fields/report';
 import { readMapDescriptors, type KnownNames, MapFields } from '../request-maps/parse-map';
 import type { MapDescriptor } from '../request-maps/request-map';
 import { readRuleFile } from '../rule-sources/yaml/locate';
-import { TIME_FORMATS, type TimeFormat } from './read-time';
+import { TIME_FORMATS, type TimeFormat } from './log-record';
 
 /** How lines of an access log become requests. */
 export interface LogMap {
