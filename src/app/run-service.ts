@@ -3,7 +3,7 @@ import { firstTrueOrTimeout } from '../../streams';
 import type { Environment } from '../platform/env-table/read-table';
 import { hushServerNameWarning } from '../platform/server-name';
 import { createLogger } from '../platform/logger/create-logger';
-import { readSettings } from '../settings/read-settings';
+import { readSettings } from '../settings/settings';
 import { runToCompletion } from './actor';
 import { banner } from './process/banner';
 import { parseCommandLine, USAGE } from './process/command-line';

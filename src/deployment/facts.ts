@@ -1,8 +1,8 @@
 import { posix } from 'node:path';
 import { nameArguments } from '../platform/name-arguments';
 import { deploysBySettings } from '../settings/deploys-by-settings';
-import { findMisspelt, misspeltText } from '../settings/misspelt';
-import { readSettings } from '../settings/read-settings';
+import { findMisspelt, misspeltText } from '../settings/tables';
+import { readSettings } from '../settings/settings';
 import type { GivenValue, Workload, Mount } from './workload';
 
 /** Names in existing deployments, with their present counterparts. */

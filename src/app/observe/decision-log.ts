@@ -3,7 +3,7 @@ import type { Clock, Random } from '../../core/ports';
 import type { DecisionLog } from '../../decisions/log-decisions';
 import { describeCode, errorCode } from '../../platform/errors';
 import { escapeInvisible } from '../../platform/logger/logfmt';
-import type { DecisionLogSettings } from '../../settings/decision-log';
+import type { DecisionLogSettings } from '../../settings/logging';
 import { openCountedLines, type CountedLinesDeps } from './counted-lines';
 
 export interface DecisionLogDeps extends CountedLinesDeps {

@@ -7,7 +7,7 @@ import {
   type HealthStatus,
 } from '../../../streams';
 import type { Rules } from '../../core/rules/rules';
-import type { HealthSettings } from '../../settings/health';
+import type { HealthSettings } from '../../settings/servers';
 import { isStopping, type Lifecycle } from '../process/lifecycle';
 import type { StoreConnections } from '../store/store';
 

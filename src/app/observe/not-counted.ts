@@ -1,5 +1,5 @@
 import type { Snapshot } from '../../../streams';
-import type { HealthSettings } from '../../settings/health';
+import type { HealthSettings } from '../../settings/servers';
 import type { ServiceHealth } from './health';
 import type { CounterStore } from '../store/store';
 
