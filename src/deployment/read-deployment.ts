@@ -1,6 +1,5 @@
 import { Composer } from 'yaml';
-import { textOfBytes } from '../rule-sources/yaml/decode';
-import { parseTokens } from '../rule-sources/yaml/locate';
+import { parseTokens, textOfBytes } from '../rule-sources/yaml/locate';
 import { readComposeFile } from './compose-file';
 import { isMap } from './fields';
 import { readManifests } from './kubernetes-file';
