@@ -1,5 +1,5 @@
 import type { TableReading } from '../platform/env-table/read-table';
-import { boolean, oneOf, path, text } from '../platform/env-table/scalars';
+import { boolean, oneOf, path, text } from '../platform/env-table/parsers';
 import { setting } from './setting';
 
 export const configurationTable = {

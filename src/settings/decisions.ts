@@ -1,4 +1,4 @@
-import { boolean, decimalNumber, text, wholeNumber, oneOf } from '../platform/env-table/scalars';
+import { boolean, decimalNumber, text, wholeNumber, oneOf } from '../platform/env-table/parsers';
 import { setting, timer } from './setting';
 
 const MAX_JITTER_SECONDS = 2 ** 31 - 1;

@@ -5,7 +5,7 @@ import {
   oneOf,
   path,
   wholeNumber,
-} from '../platform/env-table/scalars';
+} from '../platform/env-table/parsers';
 import type { Values } from '../platform/env-table/setting';
 
 const LEVELS = {

@@ -1,9 +1,16 @@
 import { host, listenPort } from '../platform/env-table/addresses';
-import { duration } from '../platform/env-table/durations';
+import {
+  boolean,
+  fileMode,
+  oneOf,
+  path,
+  word,
+  wholeNumber,
+  duration,
+  listOf,
+} from '../platform/env-table/parsers';
 import type { TableReading } from '../platform/env-table/read-table';
-import { boolean, fileMode, oneOf, path, word, wholeNumber } from '../platform/env-table/scalars';
 import { type Read, setting, timerFromZero } from './setting';
-import { listOf } from '../platform/env-table/lists';
 import type { Values } from '../platform/env-table/setting';
 
 export const httpTable = {

@@ -1,11 +1,4 @@
 import { host, listenAddress, remotePort } from '../platform/env-table/addresses';
-import { listOf, pairs } from '../platform/env-table/lists';
-import {
-  type Environment,
-  type TableReading,
-  type Diagnostics,
-  readTable,
-} from '../platform/env-table/read-table';
 import {
   boolean,
   oneOfInAnyCase,
@@ -14,7 +7,15 @@ import {
   wholeNumber,
   word,
   text,
-} from '../platform/env-table/scalars';
+  listOf,
+  pairs,
+} from '../platform/env-table/parsers';
+import {
+  type Environment,
+  type TableReading,
+  type Diagnostics,
+  readTable,
+} from '../platform/env-table/read-table';
 import { setting, timer } from './setting';
 import { compilePattern, type Pattern } from '../platform/pattern';
 

@@ -1,5 +1,4 @@
-import type { CredentialsSource } from '../platform/credentials-source';
-import { credentials } from '../platform/env-table/credentials';
+import { type CredentialsSource, credentials } from '../platform/credentials-source';
 import type { TableReading } from '../platform/env-table/read-table';
 import {
   boolean,
@@ -8,7 +7,7 @@ import {
   wholeNumber,
   word,
   oneOf,
-} from '../platform/env-table/scalars';
+} from '../platform/env-table/parsers';
 import type { ClientTlsFiles } from '../platform/tls-files';
 import { toTlsFiles } from './client-files';
 import { setting, timer, timerFromZero } from './setting';

@@ -8,10 +8,10 @@ import {
   path,
   wholeNumber,
   word,
-} from '../platform/env-table/scalars';
+  headerPairs,
+} from '../platform/env-table/parsers';
 import { clientFiles } from './client-files';
 import { type Read, setting } from './setting';
-import { headerPairs } from '../platform/env-table/lists';
 import type { Description, Parser } from '../platform/env-table/setting';
 
 export const tracingTable = {

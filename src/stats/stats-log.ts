@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { logfmtValue } from '../platform/logger/logfmt';
+import { logfmtValue } from '../platform/logger';
 import {
   createPushOutput,
   type FlushOptions,

@@ -1,7 +1,7 @@
 import { randomFillSync } from 'node:crypto';
 import { SDK_INFO } from '@opentelemetry/core';
 import type { BatchTracer, CallTracer, Clock, Random, Statistics } from '../core/ports';
-import type { Logger } from '../platform/logger/logger';
+import type { Logger } from '../platform/logger';
 import { spansOrigin } from '../wire/otlp/shapes';
 import { createSpanWriter } from '../wire/otlp/span-writer';
 import { createExporter, type ExporterDeps, type ExporterOptions } from './create-exporter';

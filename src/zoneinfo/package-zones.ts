@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { folderWith } from '../platform/package-root';
+import { folderWith } from '../platform/package';
 import { parseTzif } from './parse-tzif';
 import { type ZoneFiles, readPart, toRelease } from './zone-files';
 

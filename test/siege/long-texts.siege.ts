@@ -1,4 +1,4 @@
-import { parseDuration } from '../../src/platform/env-table/durations';
+import { parseDuration } from '../../src/platform/env-table/parsers';
 import { compilePattern } from '../../src/platform/pattern';
 import { ENVOY_TEXT, ISTIO_TEXT } from '../../src/simulate/access-log';
 import { createRegistry } from '../../src/stats/registry';

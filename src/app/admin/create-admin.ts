@@ -1,7 +1,7 @@
 import type { Snapshot } from '../../../streams';
 import type { Rules } from '../../core/rules/rules';
 import { createTokenCheck } from '../../platform/token-file';
-import type { Logger } from '../../platform/logger/logger';
+import type { Logger } from '../../platform/logger';
 import type { Settings } from '../../settings/settings';
 import type { AdminEndpoint, AdminAnswer } from '../../transport/debug/admin/admin-api';
 import type { AdminOptions } from '../../transport/debug/admin/admin-router';

@@ -12,7 +12,7 @@ import type { ExplainEndpointDeps } from './explain-endpoint';
 import { invalidQuery, listEndpoint, readNumber, RefusedQuery } from './list-query';
 import type { RulesActor } from '../rules/rules';
 import type { OperatorStore, StoreView } from '../store/store';
-import { packageVersion } from '../../platform/package-version';
+import { packageVersion } from '../../platform/package';
 
 export interface ListEndpointsDeps extends Pick<
   ExplainEndpointDeps,

@@ -3,7 +3,7 @@ import type { HealthStatus, Snapshot } from '../../../streams';
 import type { CallTracer, Random } from '../../core/ports';
 import type { HttpLimits } from '../../platform/http-listener';
 import { addressText, listenAt } from '../../platform/listen-address';
-import type { LogFields, Logger } from '../../platform/logger/logger';
+import type { LogFields, Logger } from '../../platform/logger';
 import type { CheckSet } from '../../request-maps/check/check';
 import type { GrpcServerSettings, BoundSettings } from '../../settings/servers';
 import type { Settings } from '../../settings/settings';

@@ -6,7 +6,7 @@ import { createMemoryCounters } from '../../counters/memory/create-memory-counte
 import type { LimitsFromHashes } from '../../counters/limits-from/create-limits-from';
 import type { HttpLimits } from '../../platform/http-listener';
 import { readHeapLimit } from '../../platform/heap-limit';
-import type { LogLevel } from '../../platform/logger/logger';
+import type { LogLevel } from '../../platform/logger';
 import type { CheckSet } from '../../request-maps/check/check';
 import type { Settings } from '../../settings/settings';
 import { createLiveView, type LiveView } from '../../stats/dashboard/create-live-view';

@@ -9,7 +9,7 @@ import {
   type DecideBatch,
   type DecisionDeps,
 } from '../../decisions/decide-batch';
-import type { Logger } from '../../platform/logger/logger';
+import type { Logger } from '../../platform/logger';
 import type { Settings } from '../../settings/settings';
 import type { LiveView } from '../../stats/dashboard/create-live-view';
 import { createRecordStats } from '../../stats/record-stats';

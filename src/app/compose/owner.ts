@@ -3,7 +3,7 @@ import { EMPTY, type Observable } from 'rxjs';
 import { createSnapshot } from '../../../streams';
 import type { Clock, LimitsFrom } from '../../core/ports';
 import type { Rules } from '../../core/rules/rules';
-import type { Logger } from '../../platform/logger/logger';
+import type { Logger } from '../../platform/logger';
 import type { LoadResult } from '../../rule-sources/load-result';
 import type { Settings } from '../../settings/settings';
 import type { Registry } from '../../stats/registry';

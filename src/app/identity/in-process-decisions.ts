@@ -2,7 +2,7 @@ import { tap } from 'rxjs';
 import type { Answer, Responder } from '../../core/ports';
 import { DOMAIN, toVerdict, type Decisions } from '../../identity/limits/decisions';
 import { monotonicMs, systemClock } from '../../platform/clock';
-import type { Logger } from '../../platform/logger/logger';
+import type { Logger } from '../../platform/logger';
 import type { Settings } from '../../settings/settings';
 import { createRegistry } from '../../stats/registry';
 import { createRequestSource } from '../../transport/request-source';

@@ -5,7 +5,7 @@ import type { LiveView } from '../../stats/dashboard/create-live-view';
 import type { EventSource } from '../../transport/debug/event-stream';
 import type { HealthActor } from './health';
 import type { RulesActor } from '../rules/rules';
-import { packageVersion } from '../../platform/package-version';
+import { packageVersion } from '../../platform/package';
 import type { Troubles } from './troubles';
 
 export interface LiveSourceDeps {

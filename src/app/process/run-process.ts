@@ -1,7 +1,6 @@
 import { fromSignals, orderlyStop, type Snapshot, type StopEnd } from '../../../streams';
 import { StoreError } from '../../core/errors';
-import { createLogger } from '../../platform/logger/create-logger';
-import type { Logger } from '../../platform/logger/logger';
+import { createLogger, type Logger } from '../../platform/logger';
 import { ListenError } from '../../platform/listen-address';
 import { OperatorError } from './operator-error';
 import { exitCodeOf, type Lifecycle } from './lifecycle';

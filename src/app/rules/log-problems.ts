@@ -1,5 +1,5 @@
 import { messageOf, type RuleProblem } from '../../fields/problem';
-import type { Logger } from '../../platform/logger/logger';
+import type { Logger } from '../../platform/logger';
 import type { LoadResult } from '../../rule-sources/load-result';
 
 /**

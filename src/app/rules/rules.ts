@@ -6,7 +6,7 @@ import type { RulesVersion } from '../../core/explain/explanation';
 import { countErrors } from '../../fields/problem';
 import { dumpRules } from '../../core/rules/dump';
 import type { Rules } from '../../core/rules/rules';
-import type { Logger } from '../../platform/logger/logger';
+import type { Logger } from '../../platform/logger';
 import type { OutageLog } from '../outage-log';
 import { logProblems } from './log-problems';
 

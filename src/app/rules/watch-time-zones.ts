@@ -5,7 +5,7 @@ import type { Rules } from '../../core/rules/rules';
 import { originText, type ZoneOrigin, type ZoneSource } from '../../core/windows/zone-data';
 import type { VersionNote } from '../../counters/redis/version-notes';
 import { toReason } from '../../platform/errors';
-import type { Logger } from '../../platform/logger/logger';
+import type { Logger } from '../../platform/logger';
 import { byRelease, releaseNumber } from '../../zoneinfo/zone-files';
 import type { OutageLog } from '../outage-log';
 

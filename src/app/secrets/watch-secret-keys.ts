@@ -11,7 +11,7 @@ import type { Clock, Statistics } from '../../core/ports';
 import type { Rules } from '../../core/rules/rules';
 import type { Claim } from '../../counters/redis/claim';
 import { toReason } from '../../platform/errors';
-import type { Logger } from '../../platform/logger/logger';
+import type { Logger } from '../../platform/logger';
 import type { SecretKey } from '../../platform/secret-keys/parse-secret-keys';
 import { createIdsInUse } from './ids-in-use';
 

@@ -1,6 +1,6 @@
 import type { MemcachedEvent } from '../../counters/memcached/options';
 import type { RedisEvent } from '../../counters/redis/options';
-import type { Logger } from '../../platform/logger/logger';
+import type { Logger } from '../../platform/logger';
 import type { OutageLog } from '../outage-log';
 
 type ToText = (store: string) => string;

@@ -1,7 +1,7 @@
 import type { Statistics } from '../../core/ports';
 import { withCircuitBreaker } from '../../counters/circuit-breaker/circuit-breaker';
 import type { MemcachedCountersDeps, MemcachedEvent } from '../../counters/memcached/options';
-import type { Logger } from '../../platform/logger/logger';
+import type { Logger } from '../../platform/logger';
 import type { MemstoreSettings } from '../../settings/memstore';
 import { memcachedReader } from './counter-readers';
 import { closeWith, createBreakers, type GuardDeps } from './guard-counters';

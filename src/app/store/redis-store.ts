@@ -13,7 +13,7 @@ import type { TypeSetting } from '../../counters/redis/wrong-kind';
 import type { ReadFields } from '../../counters/limits-from/create-limits-from';
 import type { PublishInvalidation } from '../../counters/with-over-limit-cache';
 import { withPipelineWindow } from '../../counters/with-pipeline-window';
-import type { Logger } from '../../platform/logger/logger';
+import type { Logger } from '../../platform/logger';
 import type { Settings } from '../../settings/settings';
 import type { StoreSettings } from '../../settings/store';
 import { redisReader } from './counter-readers';

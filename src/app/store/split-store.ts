@@ -2,7 +2,7 @@ import { map, merge } from 'rxjs';
 import { healthStatus } from '../../../streams';
 import type { ReadFields } from '../../counters/limits-from/create-limits-from';
 import { createPerSecondSplit } from '../../counters/per-second-split';
-import type { Logger } from '../../platform/logger/logger';
+import type { Logger } from '../../platform/logger';
 import { splitOpen, splitReader } from './counter-readers';
 import { splitPublishing, splitWriter } from './counter-writers';
 import { byName, describeSplit, PER_SECOND_STORE, STORE } from './describe-store';

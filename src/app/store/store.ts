@@ -18,7 +18,7 @@ import type { VersionNote } from '../../counters/redis/version-notes';
 import type { OnForget } from '../../counters/redis/options';
 import type { PublishInvalidation } from '../../counters/with-over-limit-cache';
 import { readHeapLimit } from '../../platform/heap-limit';
-import type { Logger } from '../../platform/logger/logger';
+import type { Logger } from '../../platform/logger';
 import type { Settings } from '../../settings/settings';
 import { memoryReader } from './counter-readers';
 import { createLocalCache, type ListBlocked } from './local-cache';

@@ -1,7 +1,7 @@
 import { defer, map, type Observable } from 'rxjs';
 import { createStopSignal, renewWhenGood } from '../../../streams';
 import type { Statistics } from '../../core/ports';
-import type { Logger } from '../../platform/logger/logger';
+import type { Logger } from '../../platform/logger';
 import type { GrpcTlsSettings } from '../../settings/servers';
 import type { TlsPems } from '../../transport/grpc/options';
 import { toReason } from '../../platform/errors';

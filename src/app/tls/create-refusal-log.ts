@@ -1,5 +1,5 @@
 import type { Statistics } from '../../core/ports';
-import type { Logger } from '../../platform/logger/logger';
+import type { Logger } from '../../platform/logger';
 import type { ClientRefusal } from '../../transport/grpc/options';
 
 export interface RefusalLogDeps {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parseDocument } from 'yaml';
-import type { Logger } from '../../platform/logger/logger';
+import type { Logger } from '../../platform/logger';
 import { compilePattern } from '../../platform/pattern';
 import { rememberByName } from '../tagged-naming';
 import {

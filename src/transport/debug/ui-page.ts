@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Steps } from '../../core/steps';
-import { folderWith } from '../../platform/package-root';
+import { folderWith } from '../../platform/package';
 
 /** In the order of their dependencies. */
 const SCRIPTS = [

@@ -3,7 +3,7 @@ import { createStopSignal } from '../../../../streams';
 import type { DomainDefinition } from '../../../core/rules/definition';
 import type { Rules } from '../../../core/rules/rules';
 import type { LineFile } from '../../../platform/line-file';
-import type { Logger } from '../../../platform/logger/logger';
+import type { Logger } from '../../../platform/logger';
 import type { LoadResult } from '../../../rule-sources/load-result';
 import { addDifferences, createMergedGauges } from '../../../stats/merge-differences';
 import type { LiveView } from '../../../stats/dashboard/create-live-view';

@@ -2,7 +2,7 @@ import type { DomainDefinition } from '../../../core/rules/definition';
 import type { Rules } from '../../../core/rules/rules';
 import { monotonicMs, systemClock } from '../../../platform/clock';
 import { openCountedLines } from '../../observe/counted-lines';
-import { standardError } from '../../../platform/logger/create-logger';
+import { standardError } from '../../../platform/logger';
 import { createLiveView } from '../../../stats/dashboard/create-live-view';
 import { createRegistry } from '../../../stats/registry';
 import { describeStores } from '../../store/describe-store';
