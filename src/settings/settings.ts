@@ -19,6 +19,7 @@ import { statisticsTable, toStatistics } from './statistics';
 import { readTracing } from './tracing';
 import { toWorkers, workersTable } from './workers';
 import { toXds, xdsTable } from './xds';
+import type { StoreSettings } from './store';
 
 /** All settings from their tables; mistakes are added to the diagnostics, and replaced by defaults. */
 function toSettings(read: Read, env: Environment, misspelt: readonly Misspelt[]) {
@@ -78,4 +79,14 @@ export function readSettings(env: Environment): SettingsResult {
   return problems.length > 0
     ? { ok: false, problems: [...new Set([...misspelt.map(misspeltText), ...problems])] }
     : { ok: true, settings, warnings };
+}
+
+/** Milliseconds for which requests are gathered into a batch: the shorter window of the two stores. */
+export function batchWindowMs({ store, perSecondStore }: Settings): number {
+  return Math.min(store?.pipelineWindowMs ?? 0, perSecondStore?.pipelineWindowMs ?? Infinity);
+}
+
+/** The rest of a store's own window, for batches that were gathered already. */
+export function restOfWindowMs(store: StoreSettings, settings: Settings): number {
+  return store.pipelineWindowMs - batchWindowMs(settings);
 }

@@ -1,7 +1,7 @@
 import { Client, credentials } from '@grpc/grpc-js';
 import { BehaviorSubject, filter, firstValueFrom, tap } from 'rxjs';
 import { createOutageLog } from '../../src/app/outage-log';
-import { createApp } from '../../src/app/compose/create-app';
+import { createApp } from '../../src/app/run-alone';
 import type { App } from '../../src/app/compose/owner';
 import type { Addresses } from '../../src/app/process/open-ports';
 import { createLocalCache } from '../../src/app/store/local-cache';

@@ -16,10 +16,15 @@ import type { Registry } from '../../stats/registry';
 import type { OperatorStore, StoreView } from '../store/store';
 import { createCounterAdmin } from './counter-admin';
 import { createExplainEndpoint, type ExplainEndpointDeps } from './explain-endpoint';
-import { createListEndpoints, type ListEndpointsDeps } from './list-endpoints';
+import {
+  createListEndpoints,
+  type ListEndpointsDeps,
+  invalidQuery,
+  listEndpoint,
+  readNumber,
+} from './list-endpoints';
 import { until, type Steps } from '../../core/steps';
 import { toRefusal } from '../../transport/responses';
-import { invalidQuery, listEndpoint, readNumber } from './list-query';
 
 export interface AdminDeps
   extends Omit<ExplainEndpointDeps, 'bounds' | 'store'>, Omit<ListEndpointsDeps, 'store'> {

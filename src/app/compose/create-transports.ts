@@ -12,11 +12,10 @@ import type * as GrpcJs from '../../transport/grpc/grpc-js/transport';
 import type { GrpcTransportOptions } from '../../transport/grpc/options';
 import { createWireTransport } from '../../transport/grpc/wire/transport';
 import { createHttpTransport } from '../../transport/http/transport';
-import type { NotCounted } from '../observe/not-counted';
+import type { NotCounted } from '../observe/health';
 import { allOrEveryError, type CallAddresses } from '../process/open-ports';
-import type { Certificates } from '../tls/create-certificates';
-import { createRefusalLog } from '../tls/create-refusal-log';
-import { toCheckPolicies } from './to-decision-options';
+import { type Certificates, createRefusalLog } from '../tls/certificates';
+import { toCheckPolicies } from './decisions';
 
 const loadGrpcJs = () => require('../../transport/grpc/grpc-js/transport') as typeof GrpcJs;
 

@@ -14,18 +14,17 @@ import { createChecksActor } from '../rules/checks';
 import { createRulesActor } from '../rules/rules';
 import { createStatisticsActor } from '../observe/statistics';
 import type { OperatorStore, StoreView } from '../store/store';
-import { createDebugPort } from './create-debug-port';
+import { createDebugPort, createLiveSource } from './debug-port';
 import type { Deciders, OwnerPorts } from './decider';
-import type { Lifecycle } from '../process/lifecycle';
-import { createLiveSource } from '../observe/live-source';
+import type { Lifecycle } from '../process/run-process';
 import { createConnectionLimits, listenAll, untilFirst } from '../process/open-ports';
 import type { OutageLog } from '../outage-log';
 import { ruleSourceKind } from '../rules/rule-source';
-import { timeZoneDataText, watchTimeZones } from '../rules/watch-time-zones';
+import { timeZoneDataText, watchTimeZones } from '../rules/time-zones';
 import type { SecretKeys } from '../secrets/create-secret-keys';
-import { openKeyCheck } from '../secrets/open-key-check';
-import { createCertificates } from '../tls/create-certificates';
-import { toDecisionOptions } from './to-decision-options';
+import { openKeyCheck } from '../secrets/watch-secret-keys';
+import { createCertificates } from '../tls/certificates';
+import { toDecisionOptions } from './decisions';
 import { createTroubles } from '../observe/troubles';
 
 export interface OwnerDeps {

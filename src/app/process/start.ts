@@ -1,7 +1,6 @@
 import type { Logger } from '../../platform/logger';
-import { readHeapLimit } from '../../platform/heap-limit';
+import { memoryWarning, readHeapLimit } from '../store/memory-bounds';
 import type { Settings } from '../../settings/settings';
-import { memoryWarning } from '../store/memory-bounds';
 import { packageVersion } from '../../platform/package';
 import { describeRuleSource } from '../rules/rule-source';
 

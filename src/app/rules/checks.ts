@@ -8,7 +8,7 @@ import { followCheckFiles } from '../../rule-sources/check-files';
 import type { LoadResult } from '../../rule-sources/load-result';
 import type { Settings } from '../../settings/settings';
 import type { OutageLog } from '../outage-log';
-import { logProblems } from './log-problems';
+import { logProblems } from './rules';
 
 export interface ChecksDeps {
   readonly statistics: Pick<Statistics, 'count'>;

@@ -14,14 +14,11 @@ import type { ReadFields } from '../../counters/limits-from/create-limits-from';
 import type { PublishInvalidation } from '../../counters/with-over-limit-cache';
 import { withPipelineWindow } from '../../counters/with-pipeline-window';
 import type { Logger } from '../../platform/logger';
-import type { Settings } from '../../settings/settings';
+import { type Settings, restOfWindowMs } from '../../settings/settings';
 import type { StoreSettings } from '../../settings/store';
-import { redisReader } from './counter-readers';
+import { redisReader, lazy } from './counter-readers';
 import { closeWith, createBreakers, type GuardDeps } from './guard-counters';
-import { createLastFailure } from './last-failure';
-import { lazy } from './lazy';
-import { logRedisEvent } from './log-store-event';
-import { restOfWindowMs } from './batch-window';
+import { logRedisEvent, createLastFailure } from './log-store-event';
 import { withStoreTime } from '../../stats/store-time';
 import { describeRedis, STORE } from './describe-store';
 

@@ -9,15 +9,14 @@ import { addDifferences, createMergedGauges } from '../../../stats/merge-differe
 import type { LiveView } from '../../../stats/dashboard/create-live-view';
 import type { Registry } from '../../../stats/registry';
 import type { Deciders, OwnerPorts } from '../../compose/decider';
-import { createCollection } from './collection';
+import { createSlot, drain, type Fork, type Slot, createCollection } from './slot';
 import { createListening } from './listening';
-import { createMergedStore } from './merged-store';
+import { createMergedStore } from './owner-store';
 import { HELD_BYTES, type FromWorker } from '../messages';
 import { createPoolLive } from './pool-live';
 import { createPoolProfiles } from './pool-profiles';
 import { createRebalance } from './rebalance';
 import { createRuleRelay } from './rule-relay';
-import { createSlot, drain, type Fork, type Slot } from './slot';
 
 export interface WorkerPoolDeps {
   readonly fork: Fork;

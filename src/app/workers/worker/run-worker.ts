@@ -17,13 +17,11 @@ import { createOutageLog } from '../../outage-log';
 import { isCurable, linesOf, STOP_SIGNALS } from '../../process/run-process';
 import { createSecretKeys } from '../../secrets/create-secret-keys';
 import { startTracing } from '../../observe/start-tracing';
-import type { Certificates } from '../../tls/create-certificates';
+import type { Certificates } from '../../tls/certificates';
 import { HELD_BYTES, type FromWorker, type ToWorker, type WorkerPlace } from '../messages';
-import { createOwnerLink } from './owner-link';
-import { createProfileDuty } from './profile-duty';
-import { createReporter } from './reporter';
+import { createOwnerLink, createProfileDuty } from './owner-link';
+import { createReporter, createLogWriter, openDecisionLines } from './reporter';
 import { shareSettings } from './share-settings';
-import { createLogWriter, openDecisionLines } from './worker-lines';
 
 const REPORT_MS = 1_000;
 

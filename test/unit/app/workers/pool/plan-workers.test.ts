@@ -1,5 +1,4 @@
-import type { Machine } from '../../../../../src/app/workers/pool/machine';
-import { planWorkers } from '../../../../../src/app/workers/pool/plan-workers';
+import { type Machine, planWorkers } from '../../../../../src/app/workers/pool/machine';
 import { shareSettings } from '../../../../../src/app/workers/worker/share-settings';
 import { readSettings } from '../../../../../src/settings/settings';
 

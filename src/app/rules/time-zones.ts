@@ -1,15 +1,42 @@
+import { originText, type ZoneOrigin, type ZoneSource } from '../../core/windows/zone-data';
+import type { Settings } from '../../settings/settings';
+import { openZones, type Zones } from '../../zoneinfo/open-zones';
+import type { OutageLog } from '../outage-log';
 import { EMPTY, map, merge, timer, type Observable } from 'rxjs';
 import { createStopSignal, exhaustLatest, fromTask, type Snapshot } from '../../../streams';
 import type { Statistics } from '../../core/ports';
 import type { Rules } from '../../core/rules/rules';
-import { originText, type ZoneOrigin, type ZoneSource } from '../../core/windows/zone-data';
 import type { VersionNote } from '../../counters/redis/version-notes';
 import { toReason } from '../../platform/errors';
 import type { Logger } from '../../platform/logger';
 import { byRelease, releaseNumber } from '../../zoneinfo/zone-files';
-import type { OutageLog } from '../outage-log';
 
-export interface WatchTimeZonesDeps {
+/** The time zones of this process; an unusable file is reported in the log and on the page. */
+export function openTimeZones(
+  { timeZones: { folder } }: Pick<Settings, 'timeZones'>,
+  outages: Pick<OutageLog, 'failed'>,
+): Zones {
+  return openZones({
+    folder,
+    onRefused({ file, reason }) {
+      const lines = {
+        level: 'error',
+        failing: `the time zone file ${file} cannot be used, older data serve in its place`,
+        isEachLogged: true,
+        ended: `the time zone file ${file} can be used again`,
+      } as const;
+      outages.failed(`time zone file ${file}`, lines, { reason });
+    },
+  });
+}
+
+/** The available data, the newest first, for the first line of the log: `2026f of Weir (not 2025c of Node, …)`. */
+export function describeTimeZones(origins: readonly ZoneOrigin[]): string {
+  const [used, ...others] = origins.map(originText);
+  return others.length === 0 ? String(used) : `${String(used)} (not ${others.join(', ')})`;
+}
+
+interface WatchTimeZonesDeps {
   readonly rules: Pick<Snapshot<Rules | undefined>, 'current' | 'changes$'>;
   /** CACHE_KEY_PREFIX. */
   readonly keyPrefix: string;
