@@ -3,8 +3,11 @@ import type { Rules } from '../../core/rules/rules';
 import { createTokenCheck } from '../../platform/token-file';
 import type { Logger } from '../../platform/logger';
 import type { Settings } from '../../settings/settings';
-import type { AdminEndpoint, AdminAnswer } from '../../transport/debug/admin/admin-api';
-import type { AdminOptions } from '../../transport/debug/admin/admin-router';
+import type {
+  AdminOptions,
+  AdminEndpoint,
+  AdminAnswer,
+} from '../../transport/debug/admin/admin-router';
 import type { CheckToken } from '../../transport/debug/admin/admit';
 import {
   counterEndpoints,

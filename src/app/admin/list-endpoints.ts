@@ -7,7 +7,7 @@ import {
   refusedWith,
   type AdminAnswer,
   type AdminEndpoint,
-} from '../../transport/debug/admin/admin-api';
+} from '../../transport/debug/admin/admin-router';
 import type { ExplainEndpointDeps } from './explain-endpoint';
 import type { RulesActor } from '../rules/rules';
 import type { OperatorStore, StoreView } from '../store/store';
