@@ -14,12 +14,8 @@ import type { Tracing } from '../../tracing/create-tracing';
 import type { PortShare } from '../../transport/listener';
 import type { WorkerProfiles } from '../../transport/debug/profile-endpoint';
 import { type ServiceHealth, createNotCounted } from '../observe/health';
-import {
-  createDecisionReports,
-  createDecisionsActor,
-  type ReportsDeps,
-  toDecisionOptions,
-} from './decisions';
+import { createDecisionReports, createDecisionsActor, type ReportsDeps } from './decisions';
+import { toDecisionOptions } from './to-decision-options';
 import { createTransports, listenForCalls } from './create-transports';
 import { bothLogs, createDebugDecisions } from '../observe/debug-decisions';
 import { createDecisionLog, type DecisionLogDeps } from '../observe/decision-log';

@@ -1,4 +1,4 @@
-import { toCheckPolicies, toDecisionOptions } from '../../../../src/app/compose/decisions';
+import { toCheckPolicies, toDecisionOptions } from '../../../../src/app/compose/to-decision-options';
 import { readSettings } from '../../../../src/settings/settings';
 
 const settingsOf = (body: string) => {
