@@ -1,4 +1,7 @@
-import { toCheckPolicies, toDecisionOptions } from '../../../../src/app/compose/to-decision-options';
+import {
+  toCheckPolicies,
+  toDecisionOptions,
+} from '../../../../src/app/compose/to-decision-options';
 import { readSettings } from '../../../../src/settings/settings';
 
 const settingsOf = (body: string) => {
