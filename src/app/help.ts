@@ -2,7 +2,7 @@ import { USAGE as CLIENT_USAGE } from '../cli/flags';
 import { HASH_USAGE } from '../cli/hash-value';
 import { USAGE as CHECK_USAGE } from '../rule-sources/check/options';
 import { USAGE as SIMULATE_USAGE } from '../simulate/options';
-import { completionOf } from '../platform/completion';
+import { completionOf } from '../platform/flags';
 import { settingsHelp } from '../settings/settings-help';
 import { USAGE } from './process/command-line';
 

@@ -1,6 +1,6 @@
 import { map } from 'rxjs';
 import { createOutages, type OutageReport } from '../../streams';
-import type { LogFields, Logger } from '../platform/logger/logger';
+import type { LogFields, Logger } from '../platform/logger';
 
 /** The log lines of something that can fail and recover. */
 export interface OutageLines {

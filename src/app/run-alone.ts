@@ -1,14 +1,16 @@
 import { monotonicMs, systemClock } from '../platform/clock';
 import { createRegistry } from '../stats/registry';
 import { chooseCounters } from './store/store';
-import { createApp } from './compose/create-app';
 import { createOutageLog } from './outage-log';
-import type { App } from './compose/owner';
+import { type App, createOwner, type OwnerDeps } from './compose/owner';
 import { ruleLoads } from './rules/rule-source';
 import { createSecretKeys } from './secrets/create-secret-keys';
 import { logStart, type Start } from './process/start';
-import { describeTimeZones, openTimeZones } from './rules/open-time-zones';
+import { describeTimeZones, openTimeZones } from './rules/time-zones';
 import { startTracing } from './observe/start-tracing';
+import type { Settings } from '../settings/settings';
+import { createDecider, type DeciderDeps } from './compose/decider';
+import { openLimitsFrom } from './store/open-limits-from';
 
 /** The app of one process, with its clocks, its store, its source of rules and its traces. */
 export function assembleAlone(start: Start): App & { readonly storeName: string } {
@@ -33,4 +35,16 @@ export function assembleAlone(start: Start): App & { readonly storeName: string 
     secretKeys,
   });
   return { ...app, storeName: store.description };
+}
+
+/** The app's dependencies on the outside: everything that a test replaces. */
+type AppDeps = Omit<OwnerDeps, 'store' | 'operatorStore' | 'limitsFrom'> &
+  Pick<DeciderDeps, 'store' | 'random' | 'tracing'>;
+
+/** The composition root of one process: owner and decider, running, the ports still closed. */
+export function createApp(settings: Settings, deps: AppDeps): App {
+  const limitsFrom = openLimitsFrom({ ...deps, statistics: deps.registry });
+  return createOwner(settings, { ...deps, operatorStore: deps.store, limitsFrom }, (ports) =>
+    createDecider(settings, { ...deps, limitsFrom }, ports),
+  );
 }

@@ -4,7 +4,7 @@ import { checkDeployment } from '../deployment/check-deployment';
 import { endWithReader } from '../platform/end-with-reader';
 import { checkRules } from '../rule-sources/check/check-rules';
 import { readSource } from '../rule-sources/read-source';
-import { zonesOfTool } from '../zoneinfo/zones-of-tool';
+import { zonesOfTool } from '../zoneinfo/open-zones';
 
 const { argv, stdin, stdout, stderr } = process;
 

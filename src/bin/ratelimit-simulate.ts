@@ -2,7 +2,7 @@
 import '../platform/compile-cache';
 import { endWithReader } from '../platform/end-with-reader';
 import { simulate } from '../simulate/simulate';
-import { zonesOfTool } from '../zoneinfo/zones-of-tool';
+import { zonesOfTool } from '../zoneinfo/open-zones';
 
 const { argv, stdin, stdout, stderr } = process;
 

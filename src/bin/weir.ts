@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import '../platform/compile-cache';
 import { join } from 'node:path';
-import { folderWith } from '../platform/package-root';
+import { folderWith } from '../platform/package';
 import { failStart } from '../app/process/run-process';
 import { runService } from '../app/run-service';
 

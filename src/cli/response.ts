@@ -1,3 +1,5 @@
+import type { Descriptor } from './options';
+
 /** A RateLimitResponse from the protobuf library: fields with their default are absent. */
 export interface RawResponse {
   readonly overallCode?: string;
@@ -23,7 +25,7 @@ export interface RawStatus {
   readonly quota?: RawQuota;
 }
 
-export interface RawHeader {
+interface RawHeader {
   readonly key?: string;
   readonly value?: string;
   readonly rawValue?: string;
@@ -94,7 +96,7 @@ function toLimit(limit: NonNullable<RawStatus['currentLimit']>): object {
 }
 
 /** `599s`, `1.500s`: no, three, six or nine digits of a fraction, as in the JSON mapping. */
-export function toDuration({ seconds = '0', nanos = 0 }: RawTime): string {
+function toDuration({ seconds = '0', nanos = 0 }: RawTime): string {
   const digits = String(nanos)
     .padStart(9, '0')
     .replace(/(?:000){1,3}$/, '');
@@ -119,4 +121,45 @@ function toValue(value: RawValue): unknown {
   if (value.structValue !== undefined) return toObject(value.structValue);
   if (value.listValue !== undefined) return (value.listValue.values ?? []).map(toValue);
   return value.stringValue ?? value.numberValue ?? value.boolValue ?? null;
+}
+
+/** The answer for a person: the overall code, then a line for each descriptor. */
+export function toText(response: RawResponse, descriptors: readonly Descriptor[]): string {
+  const { overallCode = 'UNKNOWN', statuses = [], responseHeadersToAdd = [] } = response;
+  const by = limitedBy(response);
+  return [
+    `overall: ${overallCode}${by === undefined ? '' : `, limited by ${by}`}`,
+    ...statuses.map((status, index) => toLine(status, descriptors[index])),
+    ...responseHeadersToAdd.map(headerLine),
+    '',
+  ].join('\n');
+}
+
+function toLine(status: RawStatus, descriptor: Descriptor | undefined): string {
+  const { code = 'UNKNOWN', durationUntilReset } = status;
+  const entries = (descriptor?.entries ?? []).map(({ key, value }) => `${key}=${value}`);
+  const reset = durationUntilReset && `resets in ${toDuration(durationUntilReset)}`;
+  return `  ${entries.join(',')}: ${[code, ...limitParts(status), ...(reset ? [reset] : [])].join(', ')}`;
+}
+
+function limitParts({ currentLimit, limitRemaining = 0 }: RawStatus): string[] {
+  if (currentLimit === undefined) return [limitRemaining > 0 ? 'unlimited' : 'no limit'];
+  const { name = '', requestsPerUnit = 0, unit, unitMultiplier } = currentLimit;
+  const rule = name === '' ? [] : [`rule ${JSON.stringify(name)}`];
+  return [
+    `limit ${String(requestsPerUnit)}${periodText(unit, unitMultiplier?.value)}`,
+    ...rule,
+    `remaining ${String(limitRemaining)}`,
+  ];
+}
+
+/** Empty for a period of several units whose service does not send their number (UNIT_MULTIPLIER_ON_WIRE). */
+function periodText(unit = 'UNKNOWN', count = 1): string {
+  if (unit === 'UNKNOWN') return '';
+  const word = unit.toLowerCase();
+  return count === 1 ? ` per ${word}` : ` per ${String(count)} ${word}s`;
+}
+
+function headerLine({ key = '', value = '' }: RawHeader): string {
+  return `  header ${key}: ${value}`;
 }

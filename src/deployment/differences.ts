@@ -1,6 +1,5 @@
 import { nameArguments } from '../platform/name-arguments';
-import type { Facts } from './facts';
-import { findLeftOut, findNoMount, findTwice } from './find-in-mounts';
+import { type Facts, findLeftOut, findNoMount, findTwice } from './facts';
 
 /**
  * Differences that a deployment does not decide: they concern all, or depend on requests, rules, the store or the files on the

@@ -1,11 +1,9 @@
 import { Composer } from 'yaml';
-import { textOfBytes } from '../rule-sources/yaml/decode';
-import { parseTokens } from '../rule-sources/yaml/locate';
+import { parseTokens, textOfBytes } from '../rule-sources/yaml/locate';
 import { readComposeFile } from './compose-file';
-import { isEnvFile, readEnvFile } from './env-file';
 import { isMap } from './fields';
 import { readManifests } from './kubernetes-file';
-import type { Deployment } from './workload';
+import { type Deployment, toGiven, type GivenValue } from './workload';
 
 /** Maximal number of expanded aliases in a document. */
 const MAX_ALIASES = 1_000;
@@ -56,4 +54,29 @@ function readYaml(text: string): readonly unknown[] | string {
     }
   }
   return found;
+}
+
+const LINE = /^\s*(?:export\s+)?([A-Za-z_]\w*)=(.*)$/;
+const COMMENT = /^\s*(?:#|$)/;
+
+/** Files from Windows end their lines with CR LF. */
+const LINE_END = /\r?\n/;
+
+/** Whether a text is a list of settings, one per line, instead of YAML. */
+function isEnvFile(text: string): boolean {
+  const first = text.split(LINE_END).find((line) => !COMMENT.test(line));
+  return first !== undefined && LINE.test(first);
+}
+
+/** Reads `NAME=value`, one per line, as a shell or a composition does. */
+function readEnvFile(text: string): Deployment {
+  const env = new Map<string, GivenValue>();
+  const skipped: string[] = [];
+  text.split(LINE_END).forEach((line, at) => {
+    if (COMMENT.test(line)) return;
+    const [, name, value = ''] = LINE.exec(line.trimEnd()) ?? [];
+    if (name === undefined) skipped.push(`line ${String(at + 1)}: skipped, expected NAME=value`);
+    else env.set(name, toGiven(value.replace(/^(["'])(.*)\1$/, '$2')));
+  });
+  return { workloads: [{ name: 'environment', env, words: [], mounts: undefined }], skipped };
 }

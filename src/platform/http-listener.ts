@@ -11,7 +11,6 @@ import type { ByteBudget } from './byte-budget';
 import { monotonicMs } from './clock';
 import { HttpConnection } from './http-connection';
 import { HttpPipeline } from './http-pipeline';
-import { rejectInJson, type Reject, type RejectStatus } from './http-rejection';
 import { HttpTurns } from './http-turns';
 import { limitConnections } from './limit-connections';
 import { ListenError } from './listen-address';
@@ -227,3 +226,32 @@ function rawAnswer(status: RejectStatus, { headers, body }: ReturnType<Reject>):
   const head = `HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}\r\nConnection: close\r\n`;
   return `${head}${lines.join('')}${length}\r\n\r\n${body}`;
 }
+
+/** The listener answers these itself: no Host or no HTTP, CONNECT, too slow, too long headers, no room. */
+export type RejectStatus = 400 | 405 | 408 | 431 | 503;
+
+/** A port's answer where its handler is not called. */
+export type Reject = (status: RejectStatus) => {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+};
+
+/** The mistake in words: the same on every port. */
+export function describeRejection(status: RejectStatus): string {
+  if (status === 503) return 'the connections to this service hold too many bytes, try again later';
+  const expected = 'expected a complete HTTP/1.1 request within the limits on time and size';
+  return `${(STATUS_CODES[status] ?? '').toLowerCase()}: ${expected}`;
+}
+
+/** In the form of the other refusals of `POST /json`. */
+const rejectInJson: Reject = (status) => ({
+  headers: {
+    'Content-Type': 'application/json',
+    ...(status === 405 && { Allow: '' }),
+    ...(status === 503 && { 'Retry-After': '1' }),
+  },
+  body: JSON.stringify({
+    error: describeRejection(status),
+    ...(status === 503 && { code: 'overloaded' }),
+  }),
+});

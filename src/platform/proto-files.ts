@@ -5,7 +5,7 @@ import {
   type PackageDefinition,
   type ServiceDefinition,
 } from '@grpc/proto-loader';
-import { folderWith } from './package-root';
+import { folderWith } from './package';
 
 /** The service's own protocol, relative to the folder `proto/`. */
 export const RATE_LIMIT_PROTO = 'envoy/service/ratelimit/v3/rls.proto';

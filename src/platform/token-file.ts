@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { describeCode, errorCode } from './errors';
-import type { Logger } from './logger/logger';
+import type { Logger } from './logger';
 
 export interface TokenFileDeps {
   readonly monotonicMs: () => number;

@@ -1,3 +1,5 @@
+import { isIPv6 } from 'node:net';
+
 /** The URI of a request, from a proxy or a request line. */
 export interface RequestUri {
   /** Without the query, as proxies compare it; see `PathStyle`. */
@@ -117,4 +119,18 @@ const BEYOND_ASCII = /[^\0-\x7f]/;
 /** Bytes in UTF-8. */
 export function toText(bytes: string): string {
   return BEYOND_ASCII.test(bytes) ? Buffer.from(bytes, 'latin1').toString() : bytes;
+}
+
+const ADDRESS = /^\[([^\]]*)\](?::\d*)?$/;
+/** Letters of a name in a URI (RFC 3986 §3.2.2) but the comma, with which proxies join two headers. */
+const LABEL = "[\\w~!$&'()*+;=%-]+";
+const NAME = new RegExp(`^${LABEL}(?:\\.${LABEL})*\\.?(?::\\d*)?$`);
+
+/**
+ * Whether a `Host` is one host: a name, or an IPv6 address in brackets, and perhaps a port. `user@host`, `host..` and `a,b` would be
+ * read in several ways, each with a counter of its own.
+ */
+export function isHost(text: string): boolean {
+  const [, address] = ADDRESS.exec(text) ?? [];
+  return address === undefined ? NAME.test(text) : isIPv6(address);
 }

@@ -9,8 +9,7 @@ import { followDirectory } from './directory/follow-directory';
 import { readRuleFiles } from './directory/read-rule-files';
 import { surveyDirectory, type DirectoryOptions } from './directory/survey';
 import type { LoadResult, RuleFiles } from './load-result';
-import { inSlices } from './loader/rule-loader';
-import { digestFiles } from './rules-digest';
+import { inSlices, digestFiles } from './loader/rule-loader';
 import { readRuleFile } from './yaml/locate';
 
 /** Maps are read on the deciding thread: this size takes a hundredth of a second. */

@@ -13,11 +13,9 @@ import { createOpenStream, type XdsServerOptions } from './xds/connect';
 import { createDelta } from './xds/delta';
 import { loadMethod, type Node } from './xds/messages';
 import { createParseResources } from './xds/parse-resources';
-import type { Protocol } from './xds/protocol';
+import { type Protocol, isOfRules, type LoadState, createNackBackoff } from './xds/protocol';
 import { type Response, readResources } from './xds/read-response';
-import { createNackBackoff } from './xds/nack-backoff';
 import { createStateOfTheWorld } from './xds/state-of-the-world';
-import { isOfRules, type LoadState } from './xds/nack';
 
 export interface XdsSourceOptions extends XdsServerOptions, ParseOptions {
   readonly protocol: 'state-of-the-world' | 'delta';

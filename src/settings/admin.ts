@@ -1,7 +1,6 @@
 import { isIPv4 } from 'node:net';
-import { listOf } from '../platform/env-table/lists';
+import { boolean, oneOf, path, word, listOf } from '../platform/env-table/parsers';
 import type { TableReading } from '../platform/env-table/read-table';
-import { boolean, oneOf, path, word } from '../platform/env-table/scalars';
 import { setting } from './setting';
 
 /** The operator API on the debug port, and its callers. */

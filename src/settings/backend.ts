@@ -1,5 +1,5 @@
 import type { TableReading } from '../platform/env-table/read-table';
-import { oneOfInAnyCase, wholeNumber } from '../platform/env-table/scalars';
+import { oneOfInAnyCase, wholeNumber } from '../platform/env-table/parsers';
 import type { memstoreTable } from './memstore';
 import { setting } from './setting';
 import type { storeTable } from './store';

@@ -1,5 +1,5 @@
 import type { TableReading } from '../platform/env-table/read-table';
-import { boolean, oneOf, path, text } from '../platform/env-table/scalars';
+import { boolean, oneOf, path, text } from '../platform/env-table/parsers';
 import { setting } from './setting';
 
 export const configurationTable = {
@@ -70,3 +70,17 @@ function unreadReason({ values, describe }: Configuration): string | undefined {
   if (runtimeSubdirectory === '') return `RUNTIME_SUBDIRECTORY is not set, ${unlessWatched}`;
   return readsBeside(values) ? undefined : `${describe('runtimeAppDirectory')} ${unlessWatched}`;
 }
+
+export const secretsTable = {
+  keysFile: setting('SECRET_KEYS_FILE', path, {
+    doc: 'file of the keys under which hash_value: true hides secret values (docs/secrets.md), watched',
+    whenUnset: 'rules with hash_value: true are refused',
+  }),
+};
+
+export const timeZonesTable = {
+  folder: setting('TZDIR', path, {
+    doc: 'folder of the TZif files of the system, which calendar periods follow where they are the newest (docs/rules.md)',
+    whenUnset: '/usr/share/zoneinfo',
+  }),
+};

@@ -1,8 +1,6 @@
 import { address, host, listenAddress, listenPort } from '../platform/env-table/addresses';
-import { duration } from '../platform/env-table/durations';
-import { listOf } from '../platform/env-table/lists';
+import { oneOf, oneOfInAnyCase, path, word, duration, listOf } from '../platform/env-table/parsers';
 import type { TableReading } from '../platform/env-table/read-table';
-import { oneOf, oneOfInAnyCase, path, word } from '../platform/env-table/scalars';
 import type { Parser } from '../platform/env-table/setting';
 import { NETWORK_EXPECTED, parseNetwork, type Network } from '../platform/proxy-hops';
 import { setting } from './setting';

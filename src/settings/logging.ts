@@ -1,5 +1,12 @@
 import { setting } from './setting';
-import { oneOfInAnyCase } from '../platform/env-table/scalars';
+import {
+  oneOfInAnyCase,
+  decimalNumber,
+  oneOf,
+  path,
+  wholeNumber,
+} from '../platform/env-table/parsers';
+import type { Values } from '../platform/env-table/setting';
 
 const LEVELS = {
   trace: 'trace',
@@ -22,3 +29,24 @@ export const loggingTable = {
     doc: 'text or json',
   }),
 };
+
+export const decisionLogTable = {
+  mode: setting('DECISION_LOG', oneOf('off', 'over', 'all'), {
+    default: 'off',
+    doc: 'decisions that are written as JSON lines: off, over (what is over a limit, shadow mode included) or all',
+  }),
+  sample: setting('DECISION_LOG_SAMPLE', decimalNumber(0, 1), {
+    default: '0.01',
+    doc: 'under all: share of the decisions below their limits that is written; those over a limit always are',
+  }),
+  file: setting('DECISION_LOG_FILE', path, {
+    doc: 'file to which the lines are appended',
+    whenUnset: 'standard output',
+  }),
+  maxPerSecond: setting('DECISION_LOG_MAX_PER_SECOND', wholeNumber(1, 1_000_000), {
+    default: '100',
+    doc: 'most lines in a second; the others are counted in ratelimit.decisionlog.dropped',
+  }),
+};
+
+export type DecisionLogSettings = Values<typeof decisionLogTable>;

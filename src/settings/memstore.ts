@@ -1,7 +1,6 @@
 import { address } from '../platform/env-table/addresses';
-import { listOf } from '../platform/env-table/lists';
+import { boolean, path, wholeNumber, word, listOf } from '../platform/env-table/parsers';
 import type { TableReading } from '../platform/env-table/read-table';
-import { boolean, path, wholeNumber, word } from '../platform/env-table/scalars';
 import { toTlsFiles } from './client-files';
 import { setting, timerFromZero } from './setting';
 

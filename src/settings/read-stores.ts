@@ -1,10 +1,16 @@
 import { type Backend, backendTable, chooseBackend, memoryTable } from './backend';
 import { type ClientFile, clientFiles, CREDENTIALS_FILES, TLS_FILES } from './client-files';
 import { checkMemstore, memstoreTable, toMemstore } from './memstore';
-import type { Misspelt } from './misspelt';
+import type { Misspelt } from './tables';
 import type { Read } from './setting';
-import { checkCluster, kvstoreTable, perSecondStoreTable, toStore } from './store';
-import { perSecondSwitchTable, sharedStoreTable } from './store-shared';
+import {
+  checkCluster,
+  kvstoreTable,
+  perSecondStoreTable,
+  toStore,
+  perSecondSwitchTable,
+  sharedStoreTable,
+} from './store';
 
 function readAll(read: Read) {
   return {

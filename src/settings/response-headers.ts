@@ -1,5 +1,5 @@
 import type { TableReading } from '../platform/env-table/read-table';
-import { boolean, headerName, oneOf, onOrOff, wholeNumber } from '../platform/env-table/scalars';
+import { boolean, headerName, oneOf, onOrOff, wholeNumber } from '../platform/env-table/parsers';
 import type { Values } from '../platform/env-table/setting';
 import { setting } from './setting';
 

@@ -1,4 +1,4 @@
-import { duration } from '../platform/env-table/durations';
+import { duration } from '../platform/env-table/parsers';
 import type { TableReading } from '../platform/env-table/read-table';
 import {
   type Description,

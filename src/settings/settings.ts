@@ -1,29 +1,28 @@
-import type { Environment } from '../platform/env-table/read-table';
+import { type Environment, type Diagnostics, readTable } from '../platform/env-table/read-table';
 import { adminTable, toAdmin } from './admin';
-import { boundsTable } from './bounds';
-import { checkTable } from './check';
+import { readServers, boundsTable, healthTable, checkTable } from './servers';
 import { clientFiles, TLS_FILES } from './client-files';
-import { configurationTable, warnOfUnreadThere } from './configuration';
-import { decisionLogTable } from './decision-log';
-import { decisionsTable } from './decisions';
-import { healthTable } from './health';
+import {
+  configurationTable,
+  warnOfUnreadThere,
+  secretsTable,
+  timeZonesTable,
+} from './configuration';
+import { loggingTable, decisionLogTable } from './logging';
+import { decisionsTable, leasesTable } from './decisions';
 import { identityTable, toIdentity } from './identity';
-import { leasesTable } from './leases';
-import { loggingTable } from './logging';
-import type { Misspelt } from './misspelt';
+import { type Misspelt, findMisspelt, misspeltText } from './tables';
 import { readStores } from './read-stores';
 import { responseHeadersTable, toResponseHeaders } from './response-headers';
-import { secretsTable } from './secrets';
-import { readServers } from './servers';
 import type { Read } from './setting';
 import { statisticsTable, toStatistics } from './statistics';
-import { timeZonesTable } from './time-zones';
 import { readTracing } from './tracing';
 import { toWorkers, workersTable } from './workers';
 import { toXds, xdsTable } from './xds';
+import type { StoreSettings } from './store';
 
 /** All settings from their tables; mistakes are added to the diagnostics, and replaced by defaults. */
-export function toSettings(read: Read, env: Environment, misspelt: readonly Misspelt[]) {
+function toSettings(read: Read, env: Environment, misspelt: readonly Misspelt[]) {
   const configurationReading = read(configurationTable);
   const configuration = configurationReading.values;
   const xdsReading = read(xdsTable);
@@ -60,3 +59,34 @@ export function toSettings(read: Read, env: Environment, misspelt: readonly Miss
 
 /** All settings, checked. Times have their unit in the name and may have a fraction. */
 export type Settings = Readonly<ReturnType<typeof toSettings>>;
+
+type SettingsResult =
+  | { readonly ok: true; readonly settings: Settings; readonly warnings: readonly string[] }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+/**
+ * The settings of an environment, or all of its problems at once: one line each that names the setting, its value (never a secret)
+ * and what was expected; names that may be misspelt come first, since they may cause other problems. Warnings are for the log of
+ * the start.
+ */
+export function readSettings(env: Environment): SettingsResult {
+  const diagnostics: Diagnostics = { problems: [], warnings: [] };
+  const misspelt = findMisspelt(env);
+  diagnostics.warnings.push(...misspelt.map(misspeltText));
+  const read: Read = (table) => readTable(table, env, diagnostics);
+  const settings = toSettings(read, env, misspelt);
+  const { problems, warnings } = diagnostics;
+  return problems.length > 0
+    ? { ok: false, problems: [...new Set([...misspelt.map(misspeltText), ...problems])] }
+    : { ok: true, settings, warnings };
+}
+
+/** Milliseconds for which requests are gathered into a batch: the shorter window of the two stores. */
+export function batchWindowMs({ store, perSecondStore }: Settings): number {
+  return Math.min(store?.pipelineWindowMs ?? 0, perSecondStore?.pipelineWindowMs ?? Infinity);
+}
+
+/** The rest of a store's own window, for batches that were gathered already. */
+export function restOfWindowMs(store: StoreSettings, settings: Settings): number {
+  return store.pipelineWindowMs - batchWindowMs(settings);
+}

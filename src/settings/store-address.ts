@@ -1,5 +1,5 @@
 import { type Address, parseAddress, type StoreAddress } from '../platform/env-table/addresses';
-import type { Credentials } from '../platform/env-table/credentials';
+import type { Credentials } from '../platform/credentials-source';
 
 const REDIS_URL = /^redis(s?):\/\/(?:([^@]*)@)?([^/?#]+)(.*)$/;
 const DEFAULT_PORT = 6379;

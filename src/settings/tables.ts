@@ -1,28 +1,28 @@
 import type { Setting, Table } from '../platform/env-table/setting';
 import { adminTable } from './admin';
 import { backendTable, memoryTable } from './backend';
-import { boundsTable } from './bounds';
-import { checkTable } from './check';
-import { configurationTable } from './configuration';
-import { decisionLogTable } from './decision-log';
-import { decisionsTable } from './decisions';
-import { healthTable } from './health';
+import {
+  debugTable,
+  grpcTable,
+  grpcTlsTable,
+  httpTable,
+  boundsTable,
+  healthTable,
+  checkTable,
+} from './servers';
+import { configurationTable, secretsTable, timeZonesTable } from './configuration';
+import { loggingTable, decisionLogTable } from './logging';
+import { decisionsTable, leasesTable } from './decisions';
 import { identityTable } from './identity';
-import { leasesTable } from './leases';
-import { loggingTable } from './logging';
 import { memstoreTable } from './memstore';
-import { mogrifierTable } from './mogrifiers';
-import { otelTable, otlpForAll, otlpForTraces } from './otel';
+import { statisticsTable, mogrifierTable } from './statistics';
+import { tracingTable, otelTable, otlpForAll, otlpForTraces } from './tracing';
 import { responseHeadersTable } from './response-headers';
-import { secretsTable } from './secrets';
-import { debugTable, grpcTable, grpcTlsTable, httpTable } from './servers';
-import { statisticsTable } from './statistics';
-import { kvstoreTable, perSecondStoreTable } from './store';
-import { perSecondSwitchTable, sharedStoreTable } from './store-shared';
-import { timeZonesTable } from './time-zones';
-import { tracingTable } from './tracing';
+import { kvstoreTable, perSecondStoreTable, perSecondSwitchTable, sharedStoreTable } from './store';
 import { workersTable } from './workers';
 import { xdsTable } from './xds';
+import { nearestName } from '../fields/nearest-name';
+import { type Environment, isServiceLink } from '../platform/env-table/read-table';
 
 export interface Subject {
   readonly title: string;
@@ -68,3 +68,58 @@ export const SUBJECTS: readonly Subject[] = [
   subject('Tracing: the collector, for traces alone', 'few', otlpForTraces),
   subject('Identity service', 'identity', identityTable),
 ];
+
+/** A variable whose name resembles that of a setting. */
+export interface Misspelt {
+  readonly name: string;
+  readonly meant: string;
+}
+
+const NAMES: readonly string[] = SUBJECTS.flatMap(({ settings }) =>
+  settings.flatMap(({ name, aliases = [] }) => [name, ...aliases]),
+).filter((name) => !name.includes('<'));
+
+/** Set by today's deployments and read by no program, not even the reference. */
+const IGNORED = 'GRPC_SERVER_TLS_CA_CERT';
+
+const KNOWN = new Set([...NAMES, IGNORED]);
+
+/** First words of our names; `HOST` and `PORT` are whole names: no other name begins with them. */
+const PREFIXES = new Set(
+  NAMES.filter((name) => name.includes('_')).map((name) => name.slice(0, name.indexOf('_') + 1)),
+);
+
+/** Names that Kubernetes derives from a Service: `REDIS_SERVICE_HOST`, `REDIS_PORT_6379_TCP_ADDR`. */
+const SERVICE_NAME = /_SERVICE_(?:HOST|PORT(?:_.+)?)$|_PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_.+)?)?$/;
+
+/** Names in the reference's README for settings that its code reads under other names, with those. */
+const OF_THE_README: readonly (readonly [RegExp, string])[] = [
+  [/^DOG_STATSD_MOGRIFIERS$/, 'USE_DOG_STATSD_MOGRIFIERS'],
+  [/^DOG_STATSD_MOGRIFIERS_(.+_(?:PATTERN|NAME|TAGS))$/, 'DOG_STATSD_MOGRIFIER_$1'],
+];
+
+function meantName(name: string): string | undefined {
+  const found = OF_THE_README.find(([pattern]) => pattern.test(name));
+  if (found !== undefined) return name.replace(found[0], found[1]);
+  const isOurs = PREFIXES.has(name.slice(0, name.indexOf('_') + 1));
+  return isOurs ? nearestName(name, NAMES) : undefined;
+}
+
+export function misspeltText({ name, meant }: Misspelt): string {
+  return `${name} is not a setting: did you mean ${meant}?`;
+}
+
+/**
+ * Variables with one of our prefixes whose name is within two letters of a setting without being one. Names that Kubernetes derives
+ * from Services do not count.
+ */
+export function findMisspelt(env: Environment): readonly Misspelt[] {
+  const found: Misspelt[] = [];
+  for (const [name, text] of Object.entries(env)) {
+    if (text === undefined || KNOWN.has(name) || SERVICE_NAME.test(name)) continue;
+    if (isServiceLink(name, text)) continue;
+    const meant = meantName(name);
+    if (meant !== undefined) found.push({ name, meant });
+  }
+  return found;
+}

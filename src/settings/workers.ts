@@ -1,6 +1,6 @@
 import type { TableReading } from '../platform/env-table/read-table';
 import type { Parser } from '../platform/env-table/setting';
-import { wholeNumber } from '../platform/env-table/scalars';
+import { wholeNumber } from '../platform/env-table/parsers';
 import type { Backend } from './backend';
 import { setting } from './setting';
 

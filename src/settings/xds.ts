@@ -1,5 +1,3 @@
-import { pairs } from '../platform/env-table/lists';
-import type { TableReading } from '../platform/env-table/read-table';
 import {
   boolean,
   decimalNumber,
@@ -7,7 +5,9 @@ import {
   text,
   wholeNumber,
   word,
-} from '../platform/env-table/scalars';
+  pairs,
+} from '../platform/env-table/parsers';
+import type { TableReading } from '../platform/env-table/read-table';
 import { toTlsFiles } from './client-files';
 import { setting, timer } from './setting';
 

@@ -2,9 +2,7 @@ import type { Reading } from '../core/kinds/kind';
 import type { BudgetFigure, BudgetLine, DescriptorStats } from '../core/decision/figures';
 import type { Increment } from '../core/ports';
 import type { RuleLimit } from '../core/rules/rules';
-import { BoundedMap } from './bounded-map';
-import { DistinctNames } from './distinct-names';
-import { CountHistogram } from './histogram';
+import { BoundedMap, DistinctNames, CountHistogram } from './bounded-counts';
 import { counterNameOf, type RunOutcome } from './run-rules';
 
 /** The figures of one rule. Requests are its descriptors; over, shadow and near count those of them with any such hit. */

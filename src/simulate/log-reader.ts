@@ -1,15 +1,13 @@
-import { COMBINED_NAMES, readCombinedLine } from './combined-log';
-import { ENVOY_TEXT, ISTIO_TEXT } from './envoy-text-log';
+import { COMBINED_NAMES, readCombinedLine, ENVOY_TEXT, ISTIO_TEXT } from './access-log';
 import { readMap } from './files';
-import { type ReadRecord, UnreadableLine, type LogRecord } from './log-record';
+import { type ReadRecord, UnreadableLine, type LogRecord, readTime } from './log-record';
 import { ANY_NAMES, parseMapFile, type LogMap } from './map-file';
-import { MissingFields } from './missing-fields';
 import type { LogFormat, SimulateOptions } from './options';
 import { parseObject, readRequestLine } from './request-lines';
 import type { KnownNames } from '../request-maps/parse-map';
 import { makeDescriptors } from '../request-maps/make-descriptors';
-import { LogFacts, type LineFields } from './log-facts';
-import { readTime } from './read-time';
+import { withoutPort } from '../platform/proxy-hops';
+import type { RequestFacts, RequestField } from '../request-maps/request-map';
 
 const MAX_FIELDS_SHOWN = 20;
 const MAX_NAME_SHOWN = 60;
@@ -72,4 +70,122 @@ export function applyMap(
   const timeSeconds = readTime(written, time.format);
   if (made.length === 0) return undefined;
   return { timeSeconds, request: { domain, descriptors: made, hitsAddend: 0 } };
+}
+
+type LineFields = Readonly<Record<string, unknown>>;
+
+/** Other names of a request's fields in logs (docs/simulate.md). */
+const OTHER_NAMES: Readonly<Partial<Record<RequestField, readonly string[]>>> = {
+  host: ['authority'],
+  remote_address: ['remote_addr', 'downstream_remote_address'],
+};
+
+class LogFacts implements RequestFacts {
+  readonly #fields: LineFields;
+
+  constructor(fields: LineFields) {
+    this.#fields = fields;
+  }
+
+  field(name: string): string | undefined {
+    const own = this.#text(name);
+    if (own !== undefined) return own;
+    if (name === 'query') return queryOf(this.#text('path'));
+    for (const other of OTHER_NAMES[name as RequestField] ?? []) {
+      const value = this.#text(other);
+      if (value !== undefined) return name === 'remote_address' ? withoutPort(value) : value;
+    }
+    return undefined;
+  }
+
+  /** Whether the line has the field at all, even as a dash or empty. */
+  hasField(name: string): boolean {
+    const others = name === 'query' ? ['path'] : (OTHER_NAMES[name as RequestField] ?? []);
+    return [name, ...others].some((each) => this.find(each) !== undefined);
+  }
+
+  hasHeader(name: string): boolean {
+    return namesOfHeader(name).some((each) => this.find(each) !== undefined);
+  }
+
+  /** The places of a header in logs: in `headers`, under its own name, or as nginx writes it (`http_user_agent`). */
+  header(name: string): string | undefined {
+    const [among, own, nginx] = namesOfHeader(name);
+    return this.#text(among) ?? this.#text(own) ?? this.#text(nginx);
+  }
+
+  /** A field by its whole name, else by the path of its dots; undefined when missing. */
+  find(name: string): unknown {
+    if (Object.hasOwn(this.#fields, name)) return this.#fields[name];
+    let value: unknown = this.#fields;
+    for (const part of name.split('.')) {
+      if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part))
+        return undefined;
+      value = (value as LineFields)[part];
+    }
+    return value;
+  }
+
+  /** Envoy and nginx write a dash for an unknown value. */
+  #text(name: string): string | undefined {
+    const value = this.find(name);
+    if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+    return typeof value === 'string' && value !== '' && value !== '-' ? value : undefined;
+  }
+}
+
+function namesOfHeader(name: string): readonly [among: string, own: string, nginx: string] {
+  return [`headers.${name}`, name, `http_${name.replaceAll('-', '_')}`];
+}
+
+function queryOf(path: string | undefined): string | undefined {
+  const at = path?.indexOf('?') ?? -1;
+  return at === -1 ? undefined : path?.slice(at + 1);
+}
+
+/** The fields that a map uses, by their words in a report. */
+interface Asked {
+  readonly text: string;
+  readonly isIn: (facts: LogFacts) => boolean;
+}
+
+/** Notes which of the fields and headers that a map uses occur in no line. */
+class MissingFields {
+  #left: readonly Asked[];
+  #lines = 0;
+
+  constructor(map: LogMap) {
+    const asked = new Map<string, Asked>();
+    const ask = (one: Asked) => asked.set(one.text, one);
+    for (const { when, entries } of map.descriptors) {
+      if (when !== undefined) ask(askField(when.field));
+      for (const { source } of entries) {
+        if (source.kind === 'field' || source.kind === 'masked_address')
+          ask(askField(source.field));
+        if (source.kind === 'header') ask(askHeader(source.name));
+        if (source.kind === 'cookie') ask(askHeader('cookie'));
+        if (source.kind === 'parameter') ask(askField('query'));
+      }
+    }
+    this.#left = [...asked.values()];
+  }
+
+  note(facts: LogFacts): void {
+    this.#lines += 1;
+    if (this.#left.some(({ isIn }) => isIn(facts)))
+      this.#left = this.#left.filter(({ isIn }) => !isIn(facts));
+  }
+
+  /** `field "tenant"`, `header "x-user"`; none where there was no line. */
+  texts(): readonly string[] {
+    return this.#lines === 0 ? [] : this.#left.map(({ text }) => text);
+  }
+}
+
+function askField(name: string): Asked {
+  return { text: `field ${JSON.stringify(name)}`, isIn: (facts) => facts.hasField(name) };
+}
+
+function askHeader(name: string): Asked {
+  return { text: `header ${JSON.stringify(name)}`, isIn: (facts) => facts.hasHeader(name) };
 }

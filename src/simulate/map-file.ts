@@ -1,11 +1,10 @@
 import { quote, type Located } from '../fields/located';
 import { isError, problemText, type RuleProblem } from '../fields/problem';
 import { createReport, type Report } from '../fields/report';
-import { MapFields } from '../request-maps/map-fields';
-import { readMapDescriptors, type KnownNames } from '../request-maps/parse-map';
+import { readMapDescriptors, type KnownNames, MapFields } from '../request-maps/parse-map';
 import type { MapDescriptor } from '../request-maps/request-map';
 import { readRuleFile } from '../rule-sources/yaml/locate';
-import { TIME_FORMATS, type TimeFormat } from './read-time';
+import { TIME_FORMATS, type TimeFormat } from './log-record';
 
 /** How lines of an access log become requests. */
 export interface LogMap {

@@ -1,7 +1,6 @@
 import { UsageError } from '../platform/errors';
 import { type Flags, helpRows, readStrictly } from '../platform/flags';
-import { UnreadableLine } from './log-record';
-import { readTime } from './read-time';
+import { UnreadableLine, readTime } from './log-record';
 
 const FORMATS = ['jsonl', 'envoy-json', 'json', 'envoy-text', 'istio-text', 'combined'] as const;
 export type LogFormat = (typeof FORMATS)[number];

@@ -1,5 +1,4 @@
-import type { ChangedLimit, RuleDifferences } from './compare-rules';
-import type { Comparison } from './compare-runs';
+import type { Comparison, ChangedLimit, RuleDifferences } from './compare-runs';
 import type { SimulationReport, RuleReport } from './report';
 
 /** The report as lines for a person, at most some 120 columns wide. */

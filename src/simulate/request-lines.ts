@@ -1,7 +1,6 @@
 import type { Entry, RequestDescriptor } from '../core/model';
 import { isMap } from '../fields/record';
-import { UnreadableLine, type LogRecord } from './log-record';
-import { readTime } from './read-time';
+import { UnreadableLine, type LogRecord, readTime } from './log-record';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,5 @@
 import type { Differences } from './differences';
-import { joinGauges } from './join-gauges';
-import { OVERFLOW, type Registry } from './registry';
+import { OVERFLOW, type Registry, joinGauges } from './registry';
 
 /** Adds the counts of another process. Totals only grow, even when that process ends. */
 export function addDifferences(registry: Registry, differences: Differences): void {

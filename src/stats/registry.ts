@@ -2,7 +2,6 @@ import { BUDGET_FIGURES, type BudgetFigure } from '../core/decision/figures';
 import { monotonicMs as systemMonotonicMs } from '../platform/clock';
 import { CappedSeries, type SeriesLimits } from './capped-series';
 import { Histogram } from './histogram';
-import { joinGauges } from './join-gauges';
 import { NAMES } from './names';
 import { Counter, DomainSeries, RuleSeries, type Series } from './series';
 
@@ -183,4 +182,14 @@ function readTogether(name: string, reads: ReadonlySet<() => number>): number {
   } catch {
     return NaN;
   }
+}
+
+/** Gauges that several connections or processes report: these show the worst value, all others the sum. */
+const SHOWS_MAXIMUM =
+  /\.(?:breaker_state|clock_difference_seconds|rules_without_scripts|averageAccessTime|busy)$/;
+
+/** The joint value of several gauges with one name. */
+export function joinGauges(name: string, values: readonly number[]): number {
+  if (SHOWS_MAXIMUM.test(name)) return Math.max(0, ...values);
+  return values.reduce((sum, value) => sum + value, 0);
 }

@@ -1,15 +1,16 @@
 import type { Writable } from 'node:stream';
-import { logfmtValue } from '../platform/logger/logfmt';
-import { createChanges, type Change } from './changes';
-import { countOf, quantile, type Sample } from './histogram';
-import type { Naming } from './naming';
+import { logfmtValue } from '../platform/logger';
 import {
   createPushOutput,
   type FlushOptions,
   type Line,
   type PushOutput,
   type Sink,
+  createChanges,
+  type Change,
 } from './push-output';
+import { countOf, quantile, type Sample } from './histogram';
+import type { Naming } from './naming';
 import type { Registry } from './registry';
 
 export interface StatsLogDeps {

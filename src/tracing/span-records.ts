@@ -9,7 +9,7 @@ import type {
 } from '../core/ports';
 import { copyOf } from '../platform/copy-of';
 import type { SpanIds } from '../wire/otlp/span-ids';
-import { HEADER_NAMES } from './parent';
+import { HEADER_NAMES, parentOf } from './parent';
 
 /*
  * One record per span: numbers, short copies of texts and references to shared objects. None keeps a request alive. Times are
@@ -198,4 +198,23 @@ export function charactersOf({ names, values }: CallHeaders): number {
   for (let i = 0; i < names.length; i++)
     characters += (names[i] as string).length + (values[i] as string).length;
   return characters;
+}
+
+/** Draws the ids of a child span, or of the first span of a trace. */
+export type ChildOf = (parent: SpanIds | undefined) => SpanIds;
+
+/** The ids of a call's span; drawn on first use. */
+export function contextOf(call: TracedCall, childOf: ChildOf): SpanContext {
+  if (call.context === undefined) {
+    const parent = parentOf(call.headers);
+    call.context = { ids: childOf(parent), parent };
+  }
+  return call.context;
+}
+
+/** 32 hexadecimal digits. */
+export function traceIdOf({ trace0, trace1, trace2, trace3 }: SpanIds): string {
+  return [trace0, trace1, trace2, trace3]
+    .map((piece) => (piece >>> 0).toString(16).padStart(8, '0'))
+    .join('');
 }

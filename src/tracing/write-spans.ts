@@ -2,14 +2,15 @@ import type { CallKind } from '../core/ports';
 import { attributeKey, OtlpSpanKind, spanShape } from '../wire/otlp/shapes';
 import type { SpanIds } from '../wire/otlp/span-ids';
 import type { SpanWriter } from '../wire/otlp/span-writer';
-import { contextOf as toContext, type ChildOf } from './span-context';
-import type {
-  CallRecord,
-  MatchRecord,
-  SpanContext,
-  SpanRecord,
-  StoreRecord,
-  TracedCall,
+import {
+  type CallRecord,
+  type MatchRecord,
+  type SpanContext,
+  type SpanRecord,
+  type StoreRecord,
+  type TracedCall,
+  contextOf as toContext,
+  type ChildOf,
 } from './span-records';
 
 interface WriteSpansDeps {

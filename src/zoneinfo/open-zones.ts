@@ -2,10 +2,9 @@ import { isTimeZone } from '../core/windows/time-zone';
 import type { FoundZone, ZoneLookup, ZoneOrigin } from '../core/windows/zone-data';
 import { toReason } from '../platform/errors';
 import { PACKAGE_FILE, packageZones } from './package-zones';
-import { FileError } from './read-file';
-import { byRelease, toRelease } from './release';
-import { SYSTEM_FOLDER, systemZones } from './system-zones';
-import type { ZoneFiles } from './zone-files';
+import { type ZoneFiles, FileError, byRelease, toRelease, readPart } from './zone-files';
+import { join } from 'node:path';
+import { parseTzif } from './parse-tzif';
 
 export interface ZonesOptions {
   /** TZDIR; undefined: the usual folder of systems. */
@@ -88,3 +87,61 @@ export function openZones(options: ZonesOptions): Zones {
 }
 
 const NO_RELEASE = 'it names no release: expected a line "# version 2026f" in its tzdata.zi';
+
+/** The service's zones, for a command; nothing is read before first use. */
+export function zonesOfTool({ env, stderr }: Pick<NodeJS.Process, 'env' | 'stderr'>): ZoneLookup {
+  let zones: ZoneLookup | undefined;
+  const opened = (): ZoneLookup =>
+    (zones ??= openZones({
+      folder: env['TZDIR'] === '' ? undefined : env['TZDIR'],
+      onRefused({ file, reason }) {
+        stderr.write(`warning: the time zone file ${file} cannot be used: ${reason}\n`);
+      },
+    }));
+  return {
+    find: (timeZone) => opened().find(timeZone),
+    has: (timeZone) => opened().has(timeZone),
+  };
+}
+
+/** The zones' folder on Unix systems, unless TZDIR is set. */
+const SYSTEM_FOLDER = '/usr/share/zoneinfo';
+
+/** Files with the release: the first nearly everywhere, the second on macOS. */
+const RELEASE_FILES = [
+  { file: 'tzdata.zi', form: /^# version (\S+)/ },
+  { file: '+VERSION', form: /^(\S+)/ },
+];
+const RELEASE_BYTES = 64;
+
+/** No dots: a name never leads out of the folder. */
+const NAME = /^[A-Za-z][\w+-]*(?:\/[\w+-]+)*$/;
+
+/** The zones of the system, a TZif file each. */
+export function systemZones(folder: string): ZoneFiles {
+  const release = readRelease(folder);
+  return {
+    source: 'system',
+    release,
+    fileOf: (name) => join(folder, name),
+    read(name) {
+      const bytes = NAME.test(name) ? readPart(join(folder, name)) : undefined;
+      if (bytes === undefined) return undefined;
+      const now = readRelease(folder);
+      if (now !== release)
+        throw new Error(
+          `its folder holds ${now ?? 'no release'} now: expected ${String(release)}, or a restart`,
+        );
+      return parseTzif(bytes);
+    },
+  };
+}
+
+function readRelease(folder: string): string | undefined {
+  for (const { file, form } of RELEASE_FILES) {
+    const text = readPart(join(folder, file), { length: RELEASE_BYTES })?.toString('latin1');
+    const release = toRelease(form.exec(text ?? '')?.[1]);
+    if (release !== undefined) return release;
+  }
+  return undefined;
+}

@@ -1,9 +1,7 @@
 import { join } from 'node:path';
-import { folderWith } from '../platform/package-root';
+import { folderWith } from '../platform/package';
 import { parseTzif } from './parse-tzif';
-import { readPart } from './read-file';
-import { toRelease } from './release';
-import type { ZoneFiles } from './zone-files';
+import { type ZoneFiles, readPart, toRelease } from './zone-files';
 
 /** Written by `node scripts/write-zoneinfo.mjs`. */
 export const PACKAGE_FILE = 'zoneinfo/zones.tzif';

@@ -9,6 +9,7 @@ import {
   take,
   timer,
   type Observable,
+  distinctUntilChanged,
 } from 'rxjs';
 
 /** Emits true, and stays so, once each of these flags has been true; at least one flag. */
@@ -31,5 +32,23 @@ export function onceTrue<T>(flag$: Observable<boolean>, other$: Observable<T>): 
     filter(Boolean),
     take(1),
     switchMap(() => other$),
+  );
+}
+
+export interface HealthStatus<Name extends string> {
+  readonly serving: boolean;
+  readonly down: readonly Name[];
+}
+
+/** Serving while every signal is up; a signal without a value yet counts as down. */
+export function healthStatus<Name extends string>(
+  signals: Readonly<Record<Name, Observable<boolean>>>,
+): Observable<HealthStatus<Name>> {
+  const names = Object.keys(signals) as Name[];
+  return combineLatest(
+    names.map((name) => signals[name].pipe(startWith(false), distinctUntilChanged())),
+  ).pipe(
+    map((ups) => names.filter((_, i) => !ups[i])),
+    map((down) => ({ serving: down.length === 0, down })),
   );
 }

@@ -22,8 +22,8 @@ import {
   type ObservableInput,
 } from 'rxjs';
 import { backoffDelay, type BackoffPolicy } from '../backoff';
-import { exhaustLatest } from '../operators/exhaust-latest';
-import { fromDuplex, type OpenDuplex, type Received } from '../sources/from-duplex';
+import { exhaustLatest } from '../operators/one-at-a-time';
+import { fromDuplex, type OpenDuplex, type Received } from '../sources';
 
 /** The results of some messages, and their answers. */
 export interface AckDecision<Out, R> {

@@ -4,7 +4,7 @@ import { createDecideBatch } from '../../src/decisions/decide-batch';
 import { createRecordStats } from '../../src/stats/record-stats';
 import { createRegistry } from '../../src/stats/registry';
 import { createDecisionMethod } from '../../src/transport/grpc/wire/should-rate-limit';
-import type { Client, MethodHandler } from '../../src/transport/grpc/wire/method-handler';
+import type { Client, MethodHandler } from '../../src/transport/grpc/wire/connection';
 import { createRejectionBlocks } from '../../src/wire/grpc/responses';
 import { DEFAULT_BOUNDS } from '../../src/transport/bounds';
 import { createGrpcConnection } from '../../src/wire/grpc/connection';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { IdentityClient } from '../../src/identity/client';
-import { readSettings } from '../../src/settings/read-settings';
+import { readSettings } from '../../src/settings/settings';
 import { eventually } from '../support/edge/eventually';
 import { freePort } from '../support/free-port';
 import {

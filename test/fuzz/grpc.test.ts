@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { inflate } from '../../src/transport/grpc/wire/inflate';
+import { inflate } from '../../src/transport/grpc/wire/connections';
 import { createGrpcConnection } from '../../src/wire/grpc/connection';
 import { createRejectionBlocks } from '../../src/wire/grpc/responses';
 import { encodeStatelessBlock } from '../../src/wire/http2/hpack/encoder';

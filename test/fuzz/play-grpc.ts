@@ -1,4 +1,4 @@
-import { inflate } from '../../src/transport/grpc/wire/inflate';
+import { inflate } from '../../src/transport/grpc/wire/connections';
 import type { GrpcConnection } from '../../src/wire/grpc/api';
 import { createRejectionBlocks } from '../../src/wire/grpc/responses';
 import { createGrpcConnection } from '../../src/wire/grpc/connection';

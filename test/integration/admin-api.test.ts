@@ -2,7 +2,7 @@ import { rm, writeFile, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTokenCheck } from '../../src/platform/token-file';
-import type { AdminEndpoint, AdminRequest } from '../../src/transport/debug/admin/admin-api';
+import type { AdminEndpoint, AdminRequest } from '../../src/transport/debug/admin/admin-router';
 import type { CheckToken } from '../../src/transport/debug/admin/admit';
 import { createDebugListener } from '../../src/transport/debug/listener';
 import { DEFAULT_BOUNDS } from '../../src/transport/bounds';

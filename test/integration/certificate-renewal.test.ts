@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { copyFileSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { createCertificates } from '../../src/app/tls/create-certificates';
+import { createCertificates } from '../../src/app/tls/certificates';
 import { createRegistry } from '../../src/stats/registry';
 import { createAuthority } from '../support/certificates';
 import { eventually } from '../support/edge/eventually';

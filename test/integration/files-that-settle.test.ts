@@ -1,4 +1,4 @@
-import { readSettled } from '../../src/rule-sources/directory/read-settled';
+import { readSettled } from '../../src/rule-sources/directory/follow-directory';
 import { createTemporaryDirectory } from '../support/rule-directory';
 
 const nowSeconds = () => Date.now() / 1_000;

@@ -5,7 +5,7 @@ import { gunzipSync } from 'node:zlib';
 import { lastValueFrom } from 'rxjs';
 import { createStatisticsActor } from '../../src/app/observe/statistics';
 import { createOutageLog } from '../../src/app/outage-log';
-import { readSettings } from '../../src/settings/read-settings';
+import { readSettings } from '../../src/settings/settings';
 import { createRecordStats } from '../../src/stats/record-stats';
 import { createRegistry } from '../../src/stats/registry';
 import { createSnapshot } from '../../streams';

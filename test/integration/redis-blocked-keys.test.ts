@@ -6,7 +6,7 @@ import { findCounters } from '../../src/core/planning/find-counters';
 import { windowsAt } from '../../src/core/planning/windows';
 import type { Increment } from '../../src/core/ports';
 import type { Rules } from '../../src/core/rules/rules';
-import { readSettings } from '../../src/settings/read-settings';
+import { readSettings } from '../../src/settings/settings';
 import { createRegistry } from '../../src/stats/registry';
 import { budgetOf } from '../support/budgets';
 import { eventually } from '../support/edge/eventually';

@@ -1,7 +1,7 @@
 import type { Subscription } from 'rxjs';
 import { chooseCounters } from '../../src/app/store/store';
 import type { Unit } from '../../src/core/units';
-import { readSettings } from '../../src/settings/read-settings';
+import { readSettings } from '../../src/settings/settings';
 import { createRegistry } from '../../src/stats/registry';
 import { batch, freshKey, increment } from '../contract/counters.contract';
 import { SOME_LIMIT } from '../support/rules';

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import type { Subscription } from 'rxjs';
 import { chooseCounters, type CounterStore } from '../../src/app/store/store';
-import { readSettings } from '../../src/settings/read-settings';
+import { readSettings } from '../../src/settings/settings';
 import { createRegistry } from '../../src/stats/registry';
 import { batch, freshKey, increment } from '../contract/counters.contract';
 import { createAuthority } from '../support/certificates';

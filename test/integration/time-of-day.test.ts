@@ -1,4 +1,4 @@
-import { createNanoClock } from '../../src/platform/logger/timestamp';
+import { createNanoClock } from '../../src/platform/logger';
 
 it('the clock of log lines tells the time of day and never goes back', () => {
   const now = createNanoClock();

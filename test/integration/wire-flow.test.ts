@@ -1,5 +1,9 @@
 import type { Answer } from '../../src/core/ports';
-import { BLOCKED_MS, MAX_UNREAD_BYTES, PAUSE_BYTES } from '../../src/transport/grpc/wire/limits';
+import {
+  BLOCKED_MS,
+  MAX_UNREAD_BYTES,
+  PAUSE_BYTES,
+} from '../../src/transport/grpc/wire/connection';
 import { OK } from '../support/transport-harness';
 import { eventually } from '../support/edge/eventually';
 import { FrameType, HELLO, SHOULD_RATE_LIMIT, call } from '../support/edge/raw-caller';

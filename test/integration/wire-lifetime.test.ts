@@ -7,7 +7,7 @@ import {
   KEEPALIVE_TIMEOUT_MS,
   PREFACE_MS,
   SETTINGS_ACK_MS,
-} from '../../src/transport/grpc/wire/limits';
+} from '../../src/transport/grpc/wire/connection';
 import {
   FrameType,
   HELLO,

@@ -1,7 +1,7 @@
 import { Client, credentials } from '@grpc/grpc-js';
 import { BehaviorSubject, filter, firstValueFrom, tap } from 'rxjs';
 import { createOutageLog } from '../../src/app/outage-log';
-import { createApp } from '../../src/app/compose/create-app';
+import { createApp } from '../../src/app/run-alone';
 import type { App } from '../../src/app/compose/owner';
 import type { Addresses } from '../../src/app/process/open-ports';
 import { createLocalCache } from '../../src/app/store/local-cache';
@@ -10,8 +10,7 @@ import type { CounterStore } from '../../src/app/store/store';
 import { parseInProcess, createDirectorySource } from '../../src/rule-sources/directory-source';
 import type { Explanation } from '../../src/core/explain/explanation';
 import { compileInSlices } from '../../src/core/rules/compile';
-import { readSettings } from '../../src/settings/read-settings';
-import type { Settings } from '../../src/settings/settings';
+import { type Settings, readSettings } from '../../src/settings/settings';
 import { createRegistry, type Registry } from '../../src/stats/registry';
 import { silentLogger } from '../support/silent-logger';
 import { performStep, type Performed } from './perform-step';

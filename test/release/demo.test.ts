@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
-import { readSettings } from '../../src/settings/read-settings';
+import { readSettings } from '../../src/settings/settings';
 import { createAuthority } from '../support/certificates';
 import { eventually } from '../support/edge/eventually';
 import { freePort } from '../support/free-port';

@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
-import { readSettings } from '../../src/settings/read-settings';
+import { readSettings } from '../../src/settings/settings';
 import { eventually } from '../support/edge/eventually';
 import { freePort } from '../support/free-port';
 import { linkNodeModules } from '../support/edge/link-node-modules';

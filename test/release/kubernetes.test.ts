@@ -8,7 +8,7 @@ import {
   PrometheusRule,
 } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1';
 import { parseAllDocuments, stringify } from 'yaml';
-import { readSettings } from '../../src/settings/read-settings';
+import { readSettings } from '../../src/settings/settings';
 import { PROGRAMS } from '../support/edge/programs';
 
 const CHART = join(__dirname, '../../deploy/helm/weir');

@@ -4,7 +4,7 @@ import type { Rules } from '../../src/core/rules/rules';
 import { createDecideBatch } from '../../src/decisions/decide-batch';
 import { createRecordStats } from '../../src/stats/record-stats';
 import { createRegistry } from '../../src/stats/registry';
-import { printDecision } from '../../src/transport/http/json/print-decision';
+import { printDecision } from '../../src/transport/http/json-endpoint';
 import { parseRequest } from '../../src/transport/http/json/parse-request';
 import {
   createRequestDecoder,

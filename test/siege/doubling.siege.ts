@@ -4,7 +4,7 @@ import { compileRules } from '../../src/core/rules/compile';
 import { createReplyReader } from '../../src/counters/memcached/reply-reader';
 import { createMemoryCounters } from '../../src/counters/memory/create-memory-counters';
 import { unpack } from '../../src/counters/redis/message-pack';
-import { createChanges } from '../../src/stats/changes';
+import { createChanges } from '../../src/stats/push-output';
 import { dumpText } from '../../src/stats/dump';
 import { createRegistry } from '../../src/stats/registry';
 import { createHttp2Connection } from '../../src/wire/http2/connection';

@@ -1,6 +1,6 @@
-import { parseDuration } from '../../src/platform/env-table/durations';
+import { parseDuration } from '../../src/platform/env-table/parsers';
 import { compilePattern } from '../../src/platform/pattern';
-import { ENVOY_TEXT, ISTIO_TEXT } from '../../src/simulate/envoy-text-log';
+import { ENVOY_TEXT, ISTIO_TEXT } from '../../src/simulate/access-log';
 import { createRegistry } from '../../src/stats/registry';
 import { createTaggedNaming } from '../../src/stats/tagged-naming';
 import { createRequestDecoder } from '../../src/wire/ratelimit/decode-request';

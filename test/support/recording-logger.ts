@@ -1,4 +1,4 @@
-import type { LogFields, Logger } from '../../src/platform/logger/logger';
+import type { LogFields, Logger } from '../../src/platform/logger';
 
 /** A logger that keeps its lines. */
 export function createRecordingLogger() {

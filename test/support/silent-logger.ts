@@ -1,4 +1,4 @@
-import type { Logger } from '../../src/platform/logger/logger';
+import type { Logger } from '../../src/platform/logger';
 
 const nothing = () => undefined;
 

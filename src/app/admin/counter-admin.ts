@@ -11,7 +11,7 @@ import { windowsAt } from '../../core/planning/windows';
 import type { Clock, CounterReading, Increment, LimitsFrom, Statistics } from '../../core/ports';
 import type { Rules } from '../../core/rules/rules';
 import { requestOfTokens } from '../../core/rules/secrets';
-import type { Logger } from '../../platform/logger/logger';
+import type { Logger } from '../../platform/logger';
 import type {
   CounterAdmin,
   CounterChange,

@@ -1,10 +1,13 @@
 import type { Snapshot } from '../../../streams';
 import type { Rules } from '../../core/rules/rules';
 import { createTokenCheck } from '../../platform/token-file';
-import type { Logger } from '../../platform/logger/logger';
+import type { Logger } from '../../platform/logger';
 import type { Settings } from '../../settings/settings';
-import type { AdminEndpoint, AdminAnswer } from '../../transport/debug/admin/admin-api';
-import type { AdminOptions } from '../../transport/debug/admin/admin-router';
+import type {
+  AdminOptions,
+  AdminEndpoint,
+  AdminAnswer,
+} from '../../transport/debug/admin/admin-router';
 import type { CheckToken } from '../../transport/debug/admin/admit';
 import {
   counterEndpoints,
@@ -16,10 +19,15 @@ import type { Registry } from '../../stats/registry';
 import type { OperatorStore, StoreView } from '../store/store';
 import { createCounterAdmin } from './counter-admin';
 import { createExplainEndpoint, type ExplainEndpointDeps } from './explain-endpoint';
-import { createListEndpoints, type ListEndpointsDeps } from './list-endpoints';
+import {
+  createListEndpoints,
+  type ListEndpointsDeps,
+  invalidQuery,
+  listEndpoint,
+  readNumber,
+} from './list-endpoints';
 import { until, type Steps } from '../../core/steps';
 import { toRefusal } from '../../transport/responses';
-import { invalidQuery, listEndpoint, readNumber } from './list-query';
 
 export interface AdminDeps
   extends Omit<ExplainEndpointDeps, 'bounds' | 'store'>, Omit<ListEndpointsDeps, 'store'> {

@@ -8,7 +8,7 @@ import type { OverLimitCache } from '../../counters/over-limit-cache';
 import { withOverLimitCache } from '../../counters/with-over-limit-cache';
 import { explainRequest } from '../../decisions/explain';
 import type { DecisionOptions } from '../../decisions/decide-batch';
-import type { AdminAnswer, AdminEndpoint } from '../../transport/debug/admin/admin-api';
+import type { AdminAnswer, AdminEndpoint } from '../../transport/debug/admin/admin-router';
 import type { TransportBounds } from '../../transport/bounds';
 import { toMalformed } from '../../transport/http/json-endpoint';
 import { parseRequest } from '../../transport/http/json/parse-request';

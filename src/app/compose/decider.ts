@@ -1,29 +1,28 @@
 import { merge, type Observable } from 'rxjs';
 import type { Snapshot } from '../../../streams';
-import type { Clock, Random } from '../../core/ports';
+import type { Clock, Random, Statistics } from '../../core/ports';
 import type { Rules } from '../../core/rules/rules';
 import { createMemoryCounters } from '../../counters/memory/create-memory-counters';
 import type { LimitsFromHashes } from '../../counters/limits-from/create-limits-from';
 import type { HttpLimits } from '../../platform/http-listener';
-import { readHeapLimit } from '../../platform/heap-limit';
-import type { LogLevel } from '../../platform/logger/logger';
+import { memoryBounds, readHeapLimit } from '../store/memory-bounds';
+import type { LogLevel } from '../../platform/logger';
 import type { CheckSet } from '../../request-maps/check/check';
 import type { Settings } from '../../settings/settings';
 import { createLiveView, type LiveView } from '../../stats/dashboard/create-live-view';
 import type { Tracing } from '../../tracing/create-tracing';
 import type { PortShare } from '../../transport/listener';
 import type { WorkerProfiles } from '../../transport/debug/profile-endpoint';
-import type { ServiceHealth } from '../observe/health';
+import { type ServiceHealth, createNotCounted } from '../observe/health';
 import { createDecisionReports, createDecisionsActor, type ReportsDeps } from './decisions';
+import { toDecisionOptions } from './to-decision-options';
 import { createTransports, listenForCalls } from './create-transports';
 import { bothLogs, createDebugDecisions } from '../observe/debug-decisions';
 import { createDecisionLog, type DecisionLogDeps } from '../observe/decision-log';
-import { memoryBounds } from '../store/memory-bounds';
 import type { CallAddresses } from '../process/open-ports';
-import { showRulesWithoutScripts } from '../store/rules-without-scripts';
-import type { Certificates } from '../tls/create-certificates';
-import { createNotCounted } from '../observe/not-counted';
-import { toDecisionOptions } from './to-decision-options';
+import type { Certificates } from '../tls/certificates';
+import { isPerSecond } from '../../counters/per-second-split';
+import type { ScriptStore } from '../store/store';
 
 /** The owner's ports for deciders: directly in its own process, by messages to others. */
 export interface OwnerPorts {
@@ -134,4 +133,29 @@ export function createDecider(settings: Settings, deps: DeciderDeps, ports: Owne
       await tracing?.close(LAST_TRACES_MS);
     },
   };
+}
+
+interface RulesWithoutScriptsDeps {
+  readonly rules: Snapshot<Rules | undefined>;
+  readonly statistics: Pick<Statistics, 'gauge'>;
+}
+
+/** Exposes, for each Redis, the rules that need scripts while it refuses them, as `<prefix>.rules_without_scripts`. */
+export function showRulesWithoutScripts(
+  stores: readonly ScriptStore[],
+  { rules, statistics }: RulesWithoutScriptsDeps,
+): void {
+  for (const { prefix, lacksScripts, counts } of stores)
+    statistics.gauge(`${prefix}.rules_without_scripts`, () =>
+      lacksScripts() ? countNeedingScripts(rules.current, counts) : 0,
+    );
+}
+
+function countNeedingScripts(rules: Rules | undefined, counts: ScriptStore['counts']): number {
+  let count = 0;
+  for (const { limit } of rules?.places.keys() ?? []) {
+    if (limit?.limiter.kind.readsFirst !== true) continue;
+    if (counts === 'all' || isPerSecond({ rule: limit }) === (counts === 'per-second')) count += 1;
+  }
+  return count;
 }

@@ -9,13 +9,12 @@ import {
   type DecideBatch,
   type DecisionDeps,
 } from '../../decisions/decide-batch';
-import type { Logger } from '../../platform/logger/logger';
-import type { Settings } from '../../settings/settings';
+import type { Logger } from '../../platform/logger';
+import { type Settings, batchWindowMs } from '../../settings/settings';
 import type { LiveView } from '../../stats/dashboard/create-live-view';
 import { createRecordStats } from '../../stats/record-stats';
 import type { Registry } from '../../stats/registry';
 import type { OutageLog } from '../outage-log';
-import { batchWindowMs } from '../store/batch-window';
 import { toDecisionOptions } from './to-decision-options';
 import { withEnd } from '../actor';
 import { createCallerReports } from '../observe/caller-reports';

@@ -1,7 +1,7 @@
 import { createEmbeddedStore } from '../../identity/store/embedded/create-embedded-store';
 import type { IdentityStore } from '../../identity/store/store';
 import { monotonicMs } from '../../platform/clock';
-import type { Logger } from '../../platform/logger/logger';
+import type { Logger } from '../../platform/logger';
 import type { Settings } from '../../settings/settings';
 import { checkClientFiles } from '../tls/check-client-files';
 import { lazy } from './lazy';

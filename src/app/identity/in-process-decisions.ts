@@ -1,8 +1,13 @@
 import { tap } from 'rxjs';
 import type { Answer, Responder } from '../../core/ports';
-import { DOMAIN, toVerdict, type Decisions } from '../../identity/limits/decisions';
+import {
+  DOMAIN,
+  toVerdict,
+  type Decisions,
+  type LimitVerdict,
+} from '../../identity/limits/decisions';
 import { monotonicMs, systemClock } from '../../platform/clock';
-import type { Logger } from '../../platform/logger/logger';
+import type { Logger } from '../../platform/logger';
 import type { Settings } from '../../settings/settings';
 import { createRegistry } from '../../stats/registry';
 import { createRequestSource } from '../../transport/request-source';
@@ -11,10 +16,9 @@ import { createDecisionsActor } from '../compose/decisions';
 import { createRulesActor } from '../rules/rules';
 import { chooseCounters } from '../store/store';
 import { createOutageLog } from '../outage-log';
-import { openTimeZones } from '../rules/open-time-zones';
+import { openTimeZones } from '../rules/time-zones';
 import { ruleLoads, ruleSourceKind } from '../rules/rule-source';
 import { createSecretKeys } from '../secrets/create-secret-keys';
-import { createWaitingRequests } from './waiting-requests';
 
 export interface InProcessDecisions extends Decisions {
   /** Settles when all of it has ended after `close`; rejects when a part of it gave up. */
@@ -91,4 +95,49 @@ function verdictOf({ overallCode, statuses }: Exclude<Answer, { kind: 'failure' 
     resetSeconds: secondsUntilReset,
   }));
   return toVerdict(overallCode === 'OVER_LIMIT', read);
+}
+
+interface WaitingRequest {
+  resolve(verdict: LimitVerdict): void;
+  reject(error: Error): void;
+}
+
+/** Pending requests. All have the same time-out, so one timer for the oldest suffices. */
+export function createWaitingRequests(timeoutMs: number) {
+  const waiting = new Map<number, { readonly pending: WaitingRequest; readonly sinceMs: number }>();
+  let lastCallId = 0;
+  let isTimed = false;
+
+  const check = (): void => {
+    isTimed = false;
+    for (const [callId, { pending, sinceMs }] of waiting) {
+      const leftMs = sinceMs + timeoutMs - monotonicMs();
+      if (leftMs > 0) {
+        lookIn(leftMs);
+        return;
+      }
+      waiting.delete(callId);
+      pending.reject(new Error(`no decision within ${String(timeoutMs)} ms`));
+    }
+  };
+  const lookIn = (milliseconds: number): void => {
+    isTimed = true;
+    setTimeout(check, Math.ceil(milliseconds)).unref();
+  };
+
+  return {
+    /** Returns its call id. */
+    put(pending: WaitingRequest) {
+      const callId = ++lastCallId;
+      waiting.set(callId, { pending, sinceMs: monotonicMs() });
+      if (!isTimed) lookIn(timeoutMs);
+      return callId;
+    },
+    /** Undefined: it has timed out and was rejected. */
+    take(callId: number): WaitingRequest | undefined {
+      const found = waiting.get(callId);
+      waiting.delete(callId);
+      return found?.pending;
+    },
+  };
 }

@@ -1,13 +1,12 @@
 import type * as Serve from './serve';
 import { randomBytes } from 'node:crypto';
 import { runCommand, usage } from '../../identity/provisioning/run-command';
-import { completionOf } from '../../platform/completion';
+import { completionOf } from '../../platform/flags';
 import { endWithReader } from '../../platform/end-with-reader';
 import { hushServerNameWarning } from '../../platform/server-name';
-import { createLogger } from '../../platform/logger/create-logger';
-import { findMisspelt, misspeltText } from '../../settings/misspelt';
-import { readSettings } from '../../settings/read-settings';
-import type { Settings } from '../../settings/settings';
+import { createLogger } from '../../platform/logger';
+import { findMisspelt, misspeltText } from '../../settings/tables';
+import { type Settings, readSettings } from '../../settings/settings';
 import { settingsHelp } from '../../settings/settings-help';
 import { failStart } from '../process/run-process';
 import { chooseIdentityStore, localName } from './choose-store';

@@ -1,6 +1,6 @@
 import type { Statistics } from '../../core/ports';
 import { openLineFile, type LineFile, type LineFileOptions } from '../../platform/line-file';
-import type { Logger } from '../../platform/logger/logger';
+import type { Logger } from '../../platform/logger';
 
 export interface CountedLinesDeps {
   readonly statistics: Pick<Statistics, 'count'>;

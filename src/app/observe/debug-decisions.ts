@@ -2,7 +2,7 @@ import { toDecisionRecord } from '../../core/decision/decision-record';
 import type { Json, JsonObject } from '../../core/model';
 import type { Clock } from '../../core/ports';
 import type { DecisionLog } from '../../decisions/log-decisions';
-import type { Logger } from '../../platform/logger/logger';
+import type { Logger } from '../../platform/logger';
 
 /** Decisions in the log under LOG_LEVEL=debug. */
 export interface DebugDecisions extends DecisionLog {

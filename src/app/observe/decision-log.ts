@@ -2,8 +2,8 @@ import { toDecisionRecord } from '../../core/decision/decision-record';
 import type { Clock, Random } from '../../core/ports';
 import type { DecisionLog } from '../../decisions/log-decisions';
 import { describeCode, errorCode } from '../../platform/errors';
-import { escapeInvisible } from '../../platform/logger/logfmt';
-import type { DecisionLogSettings } from '../../settings/decision-log';
+import { escapeInvisible } from '../../platform/logger';
+import type { DecisionLogSettings } from '../../settings/logging';
 import { openCountedLines, type CountedLinesDeps } from './counted-lines';
 
 export interface DecisionLogDeps extends CountedLinesDeps {

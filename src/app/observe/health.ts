@@ -5,11 +5,12 @@ import {
   eachTrueOnce,
   healthStatus,
   type HealthStatus,
+  type Snapshot,
 } from '../../../streams';
 import type { Rules } from '../../core/rules/rules';
-import type { HealthSettings } from '../../settings/health';
-import { isStopping, type Lifecycle } from '../process/lifecycle';
-import type { StoreConnections } from '../store/store';
+import type { HealthSettings } from '../../settings/servers';
+import { isStopping, type Lifecycle } from '../process/run-process';
+import type { StoreConnections, CounterStore } from '../store/store';
 
 /** Health, with the components that are down but ignored. */
 export interface ServiceHealth extends HealthStatus<string> {
@@ -100,4 +101,29 @@ export function healthSignals(
   if (workers$ !== undefined) signals.set('workers', workers$);
   signals.set('termination', lifecycle$.pipe(map((state) => !isStopping(state))));
   return healthStatus<string>(Object.fromEntries(signals));
+}
+
+/** Components that are down without making the service unhealthy, and why they are ignored. */
+export type NotCounted = () => ReadonlyMap<string, string>;
+
+const REASONS: Readonly<Record<string, string>> = {
+  configuration: 'HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED=false',
+  keys: 'HEALTHY_WITH_EQUAL_KEYS=false',
+};
+
+export function createNotCounted(
+  { needsStoreConnection }: HealthSettings,
+  health: Snapshot<ServiceHealth>,
+  store: Pick<CounterStore, 'hanging' | 'misplaced'>,
+): NotCounted {
+  const ofStore = needsStoreConnection
+    ? 'a connection is open'
+    : 'KVSTORE_HEALTH_CHECK_ACTIVE_CONNECTION=false';
+  return () => {
+    const { down, ignored } = health.current;
+    const misplaced = store.misplaced?.().keys() ?? [];
+    const all = [...ignored, ...(store.hanging?.() ?? []), ...misplaced];
+    const names = all.filter((name) => !down.includes(name));
+    return new Map(names.map((name) => [name, REASONS[name] ?? ofStore]));
+  };
 }

@@ -5,7 +5,7 @@ import { dumpRules } from '../../core/rules/dump';
 import type { Rules } from '../../core/rules/rules';
 import { createHttpListener, type HttpLimits } from '../../platform/http-listener';
 import { addressText, listenAt } from '../../platform/listen-address';
-import type { Logger } from '../../platform/logger/logger';
+import type { Logger } from '../../platform/logger';
 import type { StatisticsSettings } from '../../settings/statistics';
 import { createPullMetrics } from '../../stats/prometheus/create-pull-metrics';
 import type { ProcessMetric } from '../../stats/prometheus/families';
@@ -15,7 +15,7 @@ import type { Registry } from '../../stats/registry';
 import type { RulesVersion } from '../../core/explain/explanation';
 import type { Actor } from '../actor';
 import type { RulesActor } from '../rules/rules';
-import { packageVersion } from '../../platform/package-version';
+import { packageVersion } from '../../platform/package';
 
 export interface ScrapeSinkDeps {
   readonly registry: Registry;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Settings } from '../../settings/settings';
 import type * as CreateTracing from '../../tracing/create-tracing';
 import type { OutageLog } from '../outage-log';
-import { packageVersion } from '../../platform/package-version';
+import { packageVersion } from '../../platform/package';
 
 const loadTracing = () => require('../../tracing/create-tracing') as typeof CreateTracing;
 

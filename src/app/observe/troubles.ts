@@ -1,6 +1,6 @@
 import { merge, tap } from 'rxjs';
 import { countErrors, isError, problemText } from '../../fields/problem';
-import type { LogFields } from '../../platform/logger/logger';
+import type { LogFields } from '../../platform/logger';
 import type { LoadResult } from '../../rule-sources/load-result';
 import type { HealthActor } from './health';
 import type { RulesActor } from '../rules/rules';

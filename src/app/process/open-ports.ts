@@ -4,7 +4,7 @@ import { ByteBudget } from '../../platform/byte-budget';
 import type { HttpLimits } from '../../platform/http-listener';
 import { HttpTurns } from '../../platform/http-turns';
 import { addressText, listenAt } from '../../platform/listen-address';
-import type { BoundSettings } from '../../settings/bounds';
+import type { BoundSettings } from '../../settings/servers';
 import type { Settings } from '../../settings/settings';
 import type { Registry } from '../../stats/registry';
 import type { Listener } from '../../transport/listener';

@@ -1,10 +1,7 @@
 import { fromSignals, orderlyStop, type Snapshot, type StopEnd } from '../../../streams';
 import { StoreError } from '../../core/errors';
-import { createLogger } from '../../platform/logger/create-logger';
-import type { Logger } from '../../platform/logger/logger';
+import { createLogger, type Logger } from '../../platform/logger';
 import { ListenError } from '../../platform/listen-address';
-import { OperatorError } from './operator-error';
-import { exitCodeOf, type Lifecycle } from './lifecycle';
 
 export const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
@@ -86,4 +83,25 @@ export function runProcess<S extends Service>(
     process.exit(exitCodeOf(service.lifecycle.current));
   });
   return service;
+}
+
+/**
+ * The life of a service: until its ports are open, while it serves, after a signal to stop (calls are still answered), and once
+ * everything has ended. Health, the drain and the exit code follow from it.
+ */
+export type Lifecycle = 'starting' | 'serving' | 'draining' | 'stopped';
+
+/** Whether a signal to stop has come. */
+export function isStopping(state: Lifecycle): boolean {
+  return state === 'draining' || state === 'stopped';
+}
+
+/** 0 only after a completed stop. */
+function exitCodeOf(state: Lifecycle): number {
+  return state === 'stopped' ? 0 : 1;
+}
+
+/** An error that ends a worker and would end the next one too: its message tells an operator what to do. */
+export class OperatorError extends Error {
+  override readonly name = 'OperatorError';
 }

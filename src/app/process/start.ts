@@ -1,8 +1,7 @@
-import type { Logger } from '../../platform/logger/logger';
-import { readHeapLimit } from '../../platform/heap-limit';
+import type { Logger } from '../../platform/logger';
+import { memoryWarning, readHeapLimit } from '../store/memory-bounds';
 import type { Settings } from '../../settings/settings';
-import { memoryWarning } from '../store/memory-bounds';
-import { packageVersion } from '../../platform/package-version';
+import { packageVersion } from '../../platform/package';
 import { describeRuleSource } from '../rules/rule-source';
 
 export interface Start {

@@ -2,13 +2,13 @@ import { EMPTY, tap } from 'rxjs';
 import { createSnapshot, createStopSignal } from '../../../streams';
 import type { Clock, Statistics } from '../../core/ports';
 import { countErrors } from '../../fields/problem';
-import type { Logger } from '../../platform/logger/logger';
+import type { Logger } from '../../platform/logger';
 import type { CheckSet } from '../../request-maps/check/check';
 import { followCheckFiles } from '../../rule-sources/check-files';
 import type { LoadResult } from '../../rule-sources/load-result';
 import type { Settings } from '../../settings/settings';
 import type { OutageLog } from '../outage-log';
-import { logProblems } from './log-problems';
+import { logProblems } from './rules';
 
 export interface ChecksDeps {
   readonly statistics: Pick<Statistics, 'count'>;

@@ -3,12 +3,11 @@ import { createSnapshot, createStopSignal } from '../../../streams';
 import { hasRead, type LoadResult } from '../../rule-sources/load-result';
 import type { Clock, Statistics } from '../../core/ports';
 import type { RulesVersion } from '../../core/explain/explanation';
-import { countErrors } from '../../fields/problem';
+import { countErrors, messageOf, type RuleProblem } from '../../fields/problem';
 import { dumpRules } from '../../core/rules/dump';
 import type { Rules } from '../../core/rules/rules';
-import type { Logger } from '../../platform/logger/logger';
+import type { Logger } from '../../platform/logger';
 import type { OutageLog } from '../outage-log';
-import { logProblems } from './log-problems';
 
 export interface LastLoad {
   readonly ok: boolean;
@@ -137,4 +136,32 @@ function logRules(logger: Logger, rules: Rules): void {
     return;
   }
   for (const limit of dumpRules(rules)) logger.debug('loaded the limit', { limit });
+}
+
+/**
+ * Logs the problems of one load: the first ones, and the number of the others.
+ * @param what the noun of the load: rules, checks
+ */
+export function logProblems(
+  logger: Logger,
+  { problems, unlisted }: Pick<LoadResult<unknown>, 'problems' | 'unlisted'>,
+  what: string,
+): void {
+  for (const problem of problems) logProblem(logger, problem, what);
+  if (unlisted === undefined) return;
+  const message = `more problems in the ${what} than are logged: ratelimit-config-check lists all`;
+  if (unlisted.errors > 0) logger.error(message, { ...unlisted });
+  else logger.warn(message, { ...unlisted });
+}
+
+/** Place and reason are fields, for programs that read the log. */
+function logProblem(logger: Logger, problem: RuleProblem, what: string): void {
+  const { severity, file, at } = problem;
+  const fields = {
+    ...(file !== '' && { file }),
+    ...('line' in at && at),
+    error: messageOf(problem),
+  };
+  if (severity === 'error') logger.error(`a mistake in the ${what}`, fields);
+  else logger.warn(`a warning about the ${what}`, fields);
 }

@@ -3,7 +3,7 @@ import type { LoadResult } from '../../rule-sources/load-result';
 import { createXdsSource } from '../../rule-sources/xds-source';
 import type { Clock, Random } from '../../core/ports';
 import type { Rules } from '../../core/rules/rules';
-import type { Logger } from '../../platform/logger/logger';
+import type { Logger } from '../../platform/logger';
 import type { Settings } from '../../settings/settings';
 import type { OutageLog } from '../outage-log';
 import { createCompile, toLoadOptions, type CompileDeps } from './load-options';

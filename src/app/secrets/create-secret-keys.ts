@@ -4,7 +4,7 @@ import { defer, EMPTY, map, type Observable } from 'rxjs';
 import { createStopSignal, renewWhenGood } from '../../../streams';
 import type { Clock, Statistics } from '../../core/ports';
 import { toReason } from '../../platform/errors';
-import type { Logger } from '../../platform/logger/logger';
+import type { Logger } from '../../platform/logger';
 import { keyAt, parseSecretKeys } from '../../platform/secret-keys/parse-secret-keys';
 import { TokenMaker } from '../../platform/secret-keys/token-maker';
 import type { Actor } from '../actor';

@@ -8,14 +8,19 @@ import {
   type Snapshot,
 } from '../../../streams';
 import type { Clock, Statistics } from '../../core/ports';
-import type { Rules } from '../../core/rules/rules';
+import type { Rules, KeyRules, RuleLevel, RuleLimit, RuleNode } from '../../core/rules/rules';
 import type { Claim } from '../../counters/redis/claim';
 import { toReason } from '../../platform/errors';
-import type { Logger } from '../../platform/logger/logger';
-import type { SecretKey } from '../../platform/secret-keys/parse-secret-keys';
-import { createIdsInUse } from './ids-in-use';
+import type { Logger } from '../../platform/logger';
+import { type SecretKey, keyAt } from '../../platform/secret-keys/parse-secret-keys';
+import type { Secrets } from '../../core/rules/secrets';
+import { windowStart } from '../../core/units';
+import type { Settings } from '../../settings/settings';
+import type { Actor } from '../actor';
+import type { OperatorStore, StoreView } from '../store/store';
+import type { SecretKeys } from './create-secret-keys';
 
-export interface WatchSecretKeysDeps {
+interface WatchSecretKeysDeps {
   readonly keys: () => readonly SecretKey[];
   /** CACHE_KEY_PREFIX. */
   readonly keyPrefix: string;
@@ -110,5 +115,99 @@ function toClaim({ id, key }: SecretKey, keyPrefix: string): Claim {
     key: `${keyPrefix}weir:key:${String(id)}`,
     text: createHmac('sha256', key).update('weir check').digest('hex').slice(0, SHOWN),
     ttlSeconds: TTL_SECONDS,
+  };
+}
+
+/** The Unix second that selects the key of a counter at a moment. */
+type KeySecond = (nowSeconds: number) => number;
+
+/** The ids of the keys under which the rules count at a moment, ascending; those of limits in requests are unknown. */
+export function createIdsInUse(): (
+  rules: Rules | undefined,
+  keys: readonly SecretKey[],
+  nowSeconds: number,
+) => readonly number[] {
+  let known: Rules | undefined;
+  let seconds: readonly KeySecond[] = [];
+  return (rules, keys, nowSeconds) => {
+    if (rules !== known) {
+      known = rules;
+      seconds = rules === undefined ? [] : keySecondsOf(rules);
+    }
+    const ids = seconds.map((second) => keyAt(keys, second(nowSeconds))?.id);
+    return [...new Set(ids.filter((id) => id !== undefined))].sort((a, b) => a - b);
+  };
+}
+
+/** One for each kind of window among the limits below a keyed secret. */
+function keySecondsOf({ domains, secrets }: Rules): readonly KeySecond[] {
+  const found = new Map<unknown, KeySecond>();
+  if (secrets !== undefined)
+    for (const { top } of domains.values()) visit(top, false, secrets, found);
+  return [...found.values()];
+}
+
+function visit(
+  level: RuleLevel,
+  isBelow: boolean,
+  secrets: Secrets,
+  found: Map<unknown, KeySecond>,
+): void {
+  for (const rules of level instanceof Map ? level.values() : [level]) {
+    const isSecret = isBelow || secrets.kinds.get(rules.key) === 'keyed';
+    for (const { limit, children } of nodesOf(rules)) {
+      if (isSecret) note(limit, found);
+      if (children !== undefined) visit(children, isSecret, secrets, found);
+    }
+  }
+}
+
+function nodesOf({ byValue, wildcards, anyValue }: KeyRules): readonly RuleNode[] {
+  const exact = [...(byValue?.values() ?? [])];
+  const others = (wildcards?.inOrder ?? []).map(({ node }) => node);
+  return anyValue === undefined ? [...exact, ...others] : [...exact, ...others, anyValue];
+}
+
+function note(limit: RuleLimit | undefined, found: Map<unknown, KeySecond>): void {
+  if (limit === undefined || limit.unlimited) return;
+  const { limiter, windowAt, unit } = limit;
+  if (limiter.keyEnd !== undefined) found.set('now', (now) => now);
+  else if (windowAt !== undefined) found.set(windowAt, (now) => windowAt(now).startSeconds);
+  else found.set(unit, (now) => windowStart(unit, Math.floor(now)));
+}
+
+/** The secret keys of a service, and whether they equal those of other instances. */
+interface KeyCheck extends Actor {
+  /** Undefined: there are no keys. */
+  readonly agree$: Observable<boolean> | undefined;
+}
+
+interface KeyCheckDeps extends Pick<
+  WatchSecretKeysDeps,
+  'rules' | 'clock' | 'statistics' | 'logger'
+> {
+  readonly secretKeys?: SecretKeys | undefined;
+  /** Undefined: nothing is compared. */
+  readonly operatorStore: (OperatorStore & Pick<StoreView, 'connected$'>) | undefined;
+}
+
+export function openKeyCheck({ secrets, decisions }: Settings, deps: KeyCheckDeps): KeyCheck {
+  const { secretKeys, operatorStore } = deps;
+  if (secretKeys === undefined || secrets.keysFile === undefined)
+    return { agree$: undefined, run$: EMPTY, close: () => undefined };
+  const watch = watchSecretKeys({
+    ...deps,
+    keys: () => secretKeys.tokens.keys,
+    keyPrefix: decisions.cacheKeyPrefix,
+    claim: operatorStore?.claim,
+    connected$: operatorStore?.connected$ ?? EMPTY,
+  });
+  return {
+    agree$: watch.agrees.changes$,
+    run$: merge(secretKeys.run$, watch.run$),
+    close() {
+      secretKeys.close();
+      watch.close();
+    },
   };
 }

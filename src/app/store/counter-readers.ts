@@ -1,3 +1,5 @@
+import type * as MemcachedModule from '../../counters/memcached/create-memcached-counters';
+import type * as RedisModule from '../../counters/redis/create-redis-counters';
 import { settled, StoreError } from '../../core/errors';
 import { isBudgetLimiter } from '../../core/budgets/budget';
 import { isRecord, unused } from '../../core/kinds/limiter';
@@ -15,7 +17,13 @@ import type { MemoryCounters } from '../../counters/memory/create-memory-counter
 import { isPerSecond } from '../../counters/per-second-split';
 import type { RedisCounters } from '../../counters/redis/options';
 import { unread } from '../../counters/unread';
-import { lazy } from './lazy';
+
+/** The stores: most services use one of them. */
+export const lazy = {
+  memcached: () =>
+    require('../../counters/memcached/create-memcached-counters') as typeof MemcachedModule,
+  redis: () => require('../../counters/redis/create-redis-counters') as typeof RedisModule,
+};
 
 export function memoryReader(counters: Pick<MemoryCounters, 'read'>, clock: Clock): CounterReader {
   const read = ({ key, rule }: CounterPlace): CounterReading => {

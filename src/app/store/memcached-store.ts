@@ -1,13 +1,11 @@
 import type { Statistics } from '../../core/ports';
 import { withCircuitBreaker } from '../../counters/circuit-breaker/circuit-breaker';
 import type { MemcachedCountersDeps, MemcachedEvent } from '../../counters/memcached/options';
-import type { Logger } from '../../platform/logger/logger';
+import type { Logger } from '../../platform/logger';
 import type { MemstoreSettings } from '../../settings/memstore';
-import { memcachedReader } from './counter-readers';
+import { memcachedReader, lazy } from './counter-readers';
 import { closeWith, createBreakers, type GuardDeps } from './guard-counters';
-import { createLastFailure } from './last-failure';
-import { lazy } from './lazy';
-import { logMemcachedEvent } from './log-store-event';
+import { logMemcachedEvent, createLastFailure } from './log-store-event';
 import { withStoreTime } from '../../stats/store-time';
 import { describeMemcached, STORE } from './describe-store';
 

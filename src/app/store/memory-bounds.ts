@@ -1,4 +1,5 @@
 import type { Settings } from '../../settings/settings';
+import { getHeapStatistics } from 'node:v8';
 
 /** Default bound of counters in memory, however large the heap is. */
 const DEFAULT_BYTES = 512 * 2 ** 20;
@@ -24,4 +25,9 @@ export function memoryWarning(
 /** The other half is for everything else, and for the garbage collector to work in. */
 function halfOf(heapLimitBytes: number): number {
   return Math.floor(heapLimitBytes / 2);
+}
+
+/** Heap limit of this process in bytes; beyond, V8 ends it. */
+export function readHeapLimit(): number {
+  return getHeapStatistics().heap_size_limit;
 }

@@ -1,12 +1,13 @@
 import { map, merge } from 'rxjs';
 import { healthStatus } from '../../../streams';
 import type { ReadFields } from '../../counters/limits-from/create-limits-from';
-import { createPerSecondSplit } from '../../counters/per-second-split';
-import type { Logger } from '../../platform/logger/logger';
-import { splitOpen, splitReader } from './counter-readers';
-import { splitPublishing, splitWriter } from './counter-writers';
+import { createPerSecondSplit, isPerSecond } from '../../counters/per-second-split';
+import type { Logger } from '../../platform/logger';
+import { splitOpen, splitReader, callBoth } from './counter-readers';
 import { byName, describeSplit, PER_SECOND_STORE, STORE } from './describe-store';
 import type { RedisStore } from './redis-store';
+import type { CounterWriter } from '../../core/ports';
+import type { PublishInvalidation } from '../../counters/with-over-limit-cache';
 
 /** Two stores as one, which is connected while both are: each has counters that the other lacks. */
 export function splitStore(others: RedisStore, perSecond: RedisStore, logger: Logger) {
@@ -52,5 +53,35 @@ export function splitStore(others: RedisStore, perSecond: RedisStore, logger: Lo
       { ...perSecond.scripts, counts: 'per-second' as const },
     ],
     description: describeSplit(others.description, perSecond.description),
+  };
+}
+
+/** Per-second limits have a store of their own. */
+function splitWriter(perSecond: CounterWriter, others: CounterWriter): CounterWriter {
+  const writerOf = (arePerSecond: boolean) => (arePerSecond ? perSecond : others);
+  return {
+    remove: (counters, options) =>
+      callBoth(counters, (own, arePerSecond) => writerOf(arePerSecond).remove(own, options)),
+    set: (counters, used, nowSeconds, limit) =>
+      callBoth(counters, (own, arePerSecond) =>
+        writerOf(arePerSecond).set(own, used, nowSeconds, limit),
+      ),
+  };
+}
+
+/** Each store publishes the messages about its own counters. */
+function splitPublishing(
+  perSecond: PublishInvalidation | undefined,
+  others: PublishInvalidation | undefined,
+): PublishInvalidation | undefined {
+  if (perSecond === undefined || others === undefined) return undefined;
+  return (counters, isReset) => {
+    const seconds = counters.filter(isPerSecond);
+    if (seconds.length > 0) perSecond(seconds, isReset);
+    if (seconds.length < counters.length)
+      others(
+        counters.filter((one) => !isPerSecond(one)),
+        isReset,
+      );
   };
 }

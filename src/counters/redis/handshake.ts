@@ -1,6 +1,6 @@
 import { type Redis } from 'ioredis';
 import { toReason } from '../../platform/errors';
-import { type Credentials } from '../../platform/env-table/credentials';
+import type { Credentials } from '../../platform/credentials-source';
 import { type Script } from './lua';
 import { withoutPassword } from './auth-words';
 import { isReplyError } from './reply-error';

@@ -1,4 +1,4 @@
-import { parseDuration } from '../../platform/env-table/durations';
+import { parseDuration } from '../../platform/env-table/parsers';
 import type { Flags, FlagValues } from '../../platform/flags';
 import type { RandomBytes } from '../credential';
 import type { IdentityStore } from '../store/store';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
-import type { Logger } from '../../platform/logger/logger';
+import type { Logger } from '../../platform/logger';
 import { ProxyHops, withoutMapping, type Network } from '../../platform/proxy-hops';
 import { headerValues } from './bearer';
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { type NextFunction, type Request, type Response, Router } from 'express';
-import type { Logger } from '../../platform/logger/logger';
+import type { Logger } from '../../platform/logger';
 import {
   ALLOWED_METHODS,
   createAnswers,

@@ -1,6 +1,12 @@
 import { type RequestListener, STATUS_CODES } from 'node:http';
 import type { Observable } from 'rxjs';
-import { createHttpListener, type HttpLimits } from '../../platform/http-listener';
+import {
+  createHttpListener,
+  type HttpLimits,
+  describeRejection,
+  type Reject,
+  type RejectStatus,
+} from '../../platform/http-listener';
 import { listenAt } from '../../platform/listen-address';
 import type { Network } from '../../platform/proxy-hops';
 import type { JwtVerifier } from '../jwt/jwt-verifier';
@@ -11,7 +17,6 @@ import { createClientAddress } from './client-address';
 import { createHandler, type HandlerDeps, type HandlerOptions } from './create-handler';
 import { createMetricsHandler } from './metrics';
 import { createUserinfo } from './userinfo';
-import { describeRejection, type Reject, type RejectStatus } from '../../platform/http-rejection';
 import type { ErrorCode } from '../contract/errors';
 
 const SETTINGS = { host: 'IDENTITY_HOST', port: 'IDENTITY_PORT' };

@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net';
-import { wholeNumber } from './scalars';
+import { wholeNumber } from './parsers';
 import type { Parser } from './setting';
 
 export interface Address {

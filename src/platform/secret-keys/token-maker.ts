@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import { createKeyedHash, plainHash, type HashText } from './keyed-hash';
+import { randomUUID, hash, type KeyObject } from 'node:crypto';
 import { keyAt, type SecretKey } from './parse-secret-keys';
 import { RecentTexts } from '../recent-texts';
 
@@ -76,3 +75,41 @@ export class TokenMaker {
 function givenToken({ value }: NamedSecret): string | undefined {
   return value.startsWith(STAND_IN) ? value.slice(STAND_IN.length) : undefined;
 }
+
+/** The block of SHA-256 in bytes. */
+const BLOCK = 64;
+const DIGEST = 32;
+/** Longer texts get a buffer of their own. */
+const MAX_KEPT_BYTES = 4_096;
+/** Maximal bytes of a UTF-16 unit in UTF-8. */
+const MAX_BYTES_PER_UNIT = 3;
+/** Bytes of a digest that a token shows. */
+const SHOWN = 16;
+
+/** Makes the first 128 bits of a hash of a text as 32 hexadecimal digits. */
+type HashText = (text: string) => string;
+
+/** HMAC-SHA-256 by two one-shot hashes with prepared pads: less than half the time of `createHmac`. */
+export function createKeyedHash(key: KeyObject): HashText {
+  const secret = key.export();
+  const short = secret.length > BLOCK ? hash('sha256', secret, 'buffer') : secret;
+  const inner = Buffer.alloc(BLOCK + MAX_KEPT_BYTES);
+  const outer = Buffer.alloc(BLOCK + DIGEST);
+  for (let at = 0; at < BLOCK; at++) {
+    inner[at] = (short[at] ?? 0) ^ 0x36;
+    outer[at] = (short[at] ?? 0) ^ 0x5c;
+  }
+  return (text) => {
+    hash('sha256', padded(inner, text), 'buffer').copy(outer, BLOCK);
+    return hash('sha256', outer, 'buffer').toString('hex', 0, SHOWN);
+  };
+}
+
+function padded(inner: Buffer, text: string): Buffer {
+  if (text.length * MAX_BYTES_PER_UNIT > MAX_KEPT_BYTES)
+    return Buffer.concat([inner.subarray(0, BLOCK), Buffer.from(text)]);
+  return inner.subarray(0, BLOCK + inner.write(text, BLOCK));
+}
+
+/** SHA-256 without a key. */
+const plainHash: HashText = (text) => hash('sha256', text, 'buffer').toString('hex', 0, SHOWN);

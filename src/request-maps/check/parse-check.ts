@@ -4,8 +4,7 @@ import type { RuleSource } from '../../core/rules/parse/parse-rule-files';
 import { byPlace, isError, type RuleProblem } from '../../fields/problem';
 import { createReport } from '../../fields/report';
 import { NETWORK_EXPECTED, parseNetwork, ProxyHops, type Network } from '../../platform/proxy-hops';
-import { MapFields } from '../map-fields';
-import { readMapDescriptors } from '../parse-map';
+import { readMapDescriptors, MapFields } from '../parse-map';
 import { REQUEST_FIELDS, type MapDescriptor, type RequestField } from '../request-map';
 import { PROXIES, STYLES, WORDS, type Check, type ProxyName } from './check';
 

@@ -1,8 +1,6 @@
 import { basename, dirname, join, parse, resolve, sep } from 'node:path';
 import { describeCode, errorCode, toReason } from '../../platform/errors';
-import { besideOf } from './dotted-paths';
-import { readFileEntry, type DirectoryEntry } from './list-entries';
-import { listTree } from './list-tree';
+import { readFileEntry, type DirectoryEntry, listTree, besideOf } from './entries';
 import { resolvePath, type ResolvedPath, type WatchTarget } from './resolve-path';
 
 /** The location of rule files: `root/subdirectory/appDirectory` and below. */

@@ -4,8 +4,8 @@ import type { DomainDefinition, ParsedRules } from '../../core/rules/definition'
 import type { ParseOptions } from '../../core/rules/parse/parse-rule-files';
 import { addUnlisted, firstProblems, isError, type RuleProblem, WHOLE } from '../../fields/problem';
 import { toReason } from '../../platform/errors';
-import type { LoadResult, RuleFiles } from '../load-result';
-import { digestFiles, type DigestRules } from '../rules-digest';
+import type { LoadResult, RuleFiles, RuleFile } from '../load-result';
+import { createHash } from 'node:crypto';
 
 /** Parses rule files, here or elsewhere. Rejects only for faults outside of the files: a crash, a cancellation. */
 export type ParseRules = (
@@ -90,4 +90,23 @@ function sizeOf(files: RuleFiles['files']): number {
 function toProblem(error: unknown): RuleProblem {
   const message = toReason(error);
   return { severity: 'error', class: 'load-failed', file: '', at: WHOLE, message };
+}
+
+/** Bytes hashed per slice: a fraction of a millisecond. */
+const SLICE = 262_144;
+
+/** A digest of rules, computed in slices: `sha256:` and 64 hexadecimal digits. */
+type DigestRules = (files: readonly RuleFile[]) => Generator<void, string>;
+
+/** Covers only contents and relative names, so that instances with the same files agree. */
+export function* digestFiles(files: readonly RuleFile[]): Generator<void, string> {
+  const sha = createHash('sha256');
+  for (const { file, bytes } of files.toSorted((a, b) => (a.file < b.file ? -1 : 1))) {
+    sha.update(`${String(Buffer.byteLength(file))}:${file}:${String(bytes.length)}:`);
+    for (let at = 0; at < bytes.length; at += SLICE) {
+      sha.update(bytes.subarray(at, at + SLICE));
+      yield;
+    }
+  }
+  return `sha256:${sha.digest('hex')}`;
 }

@@ -12,7 +12,7 @@ import type { OpenDuplex } from '../../../streams';
 import { toReason } from '../../platform/errors';
 import { readPemNow, type TlsFiles } from '../../platform/tls-files';
 import type { MethodCodec } from './messages';
-import { readByTurns } from './read-by-turns';
+import type { Readable } from 'node:stream';
 
 export interface ClientTls extends TlsFiles {
   /** The name expected in the server's certificate; undefined: the host of the target. */
@@ -115,4 +115,28 @@ function readCredentials(tls: ClientTls | undefined): ChannelCredentials {
     const what = 'the files of CONFIG_GRPC_XDS_*_TLS_* cannot be used';
     throw new Error(`${what}: ${toReason(error)}`, { cause: error });
   }
+}
+
+/** Messages per turn of the event loop. */
+const MESSAGES_OF_TURN = 32;
+
+/**
+ * Passes messages on, a bounded number per turn of the event loop. A stream delivers all that have arrived at once: thousands,
+ * where they are empty.
+ */
+export function readByTurns(
+  stream: Pick<Readable, 'on' | 'pause' | 'resume'>,
+  take: (bytes: Buffer) => void,
+): void {
+  let taken = 0;
+  stream.on('data', (bytes: Buffer) => {
+    taken += 1;
+    if (taken === 1)
+      setImmediate(() => {
+        taken = 0;
+        stream.resume();
+      });
+    if (taken === MESSAGES_OF_TURN) stream.pause();
+    take(bytes);
+  });
 }

@@ -5,9 +5,12 @@ import {
   type ResponseOutcome,
   type Protocol,
   type ProtocolDeps,
+  isOfRules,
+  refusedContent,
+  refuseType,
+  toErrorDetail,
 } from './protocol';
 import { readResponse, type Response } from './read-response';
-import { isOfRules, refusedContent, refuseType, toErrorDetail } from './nack';
 
 /** The protocol in which each response contains everything (`StreamAggregatedResources`). */
 export function createStateOfTheWorld<R>({

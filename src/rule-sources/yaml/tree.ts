@@ -1,4 +1,13 @@
-import { isAlias, isMap, isScalar, isSeq, type Alias, type ParsedNode, type YAMLMap } from 'yaml';
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  type Alias,
+  type ParsedNode,
+  type YAMLMap,
+  LineCounter,
+} from 'yaml';
 import {
   quote,
   type Located,
@@ -9,7 +18,6 @@ import {
 } from '../../fields/located';
 import type { Place } from '../../fields/problem';
 import type { Report } from '../../fields/report';
-import type { PlaceOf } from './places';
 
 /** Maximal number of nodes after expanding the aliases of one file, so that ten lines cannot mean a billion rules. */
 export const MAX_ALIASED_NODES = 1_000_000;
@@ -165,4 +173,19 @@ function mapsOf(value: Located, report: Report): LocatedMap[] {
     report.error(candidate.at, 'bad-merge', message);
     return [];
   });
+}
+
+/** Turns offsets of a text into lines and columns. */
+export type PlaceOf = (offset: number) => Place;
+
+export function createPlaceOf(text: string): PlaceOf {
+  const counter = new LineCounter();
+  counter.addNewLine(0);
+  for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', end + 1)) {
+    counter.addNewLine(end + 1);
+  }
+  return (offset) => {
+    const { line, col } = counter.linePos(Math.max(0, offset));
+    return { line, column: col };
+  };
 }

@@ -4,9 +4,15 @@ import type { Clock, PendingRequest, Random, ReadyCounters } from '../../core/po
 import type { RuleLimit, Rules } from '../../core/rules/rules';
 import type { Registry } from '../registry';
 import { gotAnswer } from '../store-time';
-import { BatchFigures, exceptionCounts, quantilesSince } from './batch-figures';
+import {
+  type HotFigures,
+  type HotKeyView,
+  type LiveFigures,
+  BatchFigures,
+  exceptionCounts,
+  quantilesSince,
+} from './live-figures';
 import { HotKeys, type HotKey } from './hot-keys';
-import type { HotFigures, HotKeyView, LiveFigures } from './live-figures';
 import { RuleRates, type Hits } from './rule-rates';
 import { cutText, pathOf, type RuleTree } from './rule-tree';
 import { Unmatched } from './unmatched';

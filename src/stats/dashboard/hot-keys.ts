@@ -11,7 +11,7 @@ import { isBudgetLimiter } from '../../core/budgets/budget';
 import type { Kind, State } from '../../core/kinds/kind';
 import type { RuleLimit } from '../../core/rules/rules';
 import { copyOf } from '../../platform/copy-of';
-import { budgetStanding, type BudgetStanding } from './budget-standing';
+import { budgetStanding, type BudgetStanding } from './live-figures';
 import type { CounterPath } from './rule-tree';
 import { FrequentItems } from './frequent-items';
 

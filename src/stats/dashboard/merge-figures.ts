@@ -1,5 +1,10 @@
-import { exceptionCounts, type LatencyQuantiles } from './batch-figures';
-import type { HotFigures, HotKeyView, LiveFigures } from './live-figures';
+import {
+  type HotFigures,
+  type HotKeyView,
+  type LiveFigures,
+  exceptionCounts,
+  type LatencyQuantiles,
+} from './live-figures';
 import type { Hits } from './rule-rates';
 import type { UnmatchedView } from './unmatched';
 

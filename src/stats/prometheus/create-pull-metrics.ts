@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setImmediate as turn } from 'node:timers/promises';
 import { constants, createGzip } from 'node:zlib';
-import type { Logger } from '../../platform/logger/logger';
+import type { Logger } from '../../platform/logger';
 import type { Registry } from '../registry';
 import { CONTENT_TYPES, exposition, type Format } from './exposition';
 import { type FamiliesOptions, gatherFamilies, type ProcessMetric } from './families';

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { parseDocument } from 'yaml';
-import type { Logger } from '../../platform/logger/logger';
+import type { Logger } from '../../platform/logger';
 import { compilePattern } from '../../platform/pattern';
-import { rememberByName } from '../remember-by-name';
-import { builtInMapping } from './built-in-mapping';
+import { rememberByName } from '../tagged-naming';
 import {
   DEFAULT_BOUNDS,
   DEFAULT_QUANTILES,
@@ -15,6 +14,7 @@ import {
   type MappingSet,
   template,
   type TimerShape,
+  builtInMapping,
 } from './mapping';
 import {
   fieldOf,

@@ -1,7 +1,13 @@
-import { type Change, createChanges } from '../changes';
+import {
+  createPushOutput,
+  type FlushOptions,
+  type Line,
+  type PushOutput,
+  type Change,
+  createChanges,
+} from '../push-output';
 import { countOf, type Sample } from '../histogram';
 import type { Naming, WrittenName } from '../naming';
-import { createPushOutput, type FlushOptions, type Line, type PushOutput } from '../push-output';
 import type { Registry } from '../registry';
 import { createTcpSink, createUdpSink, type StatsdTarget } from './sinks';
 

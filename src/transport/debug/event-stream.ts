@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Steps } from '../../core/steps';
-import { printJson } from './work/print-json';
-import { serveWork } from './work/serve-work';
+import { serveWork, printJson } from './work/serve-work';
 import type { WorkScheduler } from './work/work-scheduler';
 
 export interface EventSource {

@@ -5,19 +5,25 @@ import type { Listener } from '../listener';
 import { toReason } from '../../platform/errors';
 import type { Steps } from '../../core/steps';
 import { monotonicMs as systemMonotonicMs } from '../../platform/clock';
-import { ADMIN_PREFIX } from './admin/admin-api';
-import { createAdminRouter, sendAdmin, type AdminOptions } from './admin/admin-router';
-import { CHALLENGE, NO_TOKEN, refuseForeign, type CheckToken } from './admin/admit';
-import { isForeign } from './foreign-page';
-import { createHostCheck } from './allowed-host';
+import {
+  createAdminRouter,
+  sendAdmin,
+  type AdminOptions,
+  ADMIN_PREFIX,
+} from './admin/admin-router';
+import {
+  CHALLENGE,
+  NO_TOKEN,
+  refuseForeign,
+  type CheckToken,
+  isForeign,
+  createHostCheck,
+} from './admin/admit';
 import { createEventStream, type EventSource, type EventStreamOptions } from './event-stream';
-import { INDEX_PAGE, pprofPage } from './pages';
+import { createUiPage, INDEX_PAGE, pprofPage } from './ui-page';
 import { createProfileEndpoint, type WorkerProfiles } from './profile-endpoint';
-import { createUiPage } from './ui-page';
-import { sendPieces, type Head } from './work/send-pieces';
-import { createTurns } from './work/turns';
-import { linesOf, sendText, servePage } from './work/serve-page';
-import { createWorkScheduler, type WorkScheduler } from './work/work-scheduler';
+import { linesOf, sendText, servePage, sendPieces, type Head } from './work/serve-work';
+import { createWorkScheduler, type WorkScheduler, createTurns } from './work/work-scheduler';
 
 /** The content of the pages, read on demand. */
 export interface DebugDeps {

@@ -4,8 +4,7 @@ import { until, type Steps } from '../../core/steps';
 import { toReason } from '../../platform/errors';
 import type { ProfileFile, ProfileRequest } from './profiles/profiles';
 import type * as Profiles from './profiles/profiles';
-import { sendText } from './work/serve-page';
-import { serveWork } from './work/serve-work';
+import { serveWork, sendText } from './work/serve-work';
 import type { WorkScheduler } from './work/work-scheduler';
 
 const DEFAULT_SECONDS: Readonly<Record<ProfileRequest['kind'], number>> = { profile: 30, heap: 10 };

@@ -1,12 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { failure } from '../../core/errors';
-import type { Decision } from '../../core/model';
+import type { Decision, DescriptorStatus, Header } from '../../core/model';
 import type { Responder, CallKind, CallTracer, PendingRequest, Statistics } from '../../core/ports';
 import type { TransportBounds } from '../bounds';
 import { headersOf } from './call-headers';
 import type { MalformedBody } from './json/field-reader';
 import { parseRequest } from './json/parse-request';
-import { printDecision } from './json/print-decision';
 import { readBody } from '../read-body';
 import { refuse, respondJson, toHttpStatus, toRefusal, type Refusal } from '../responses';
 
@@ -87,4 +86,38 @@ function ownHeaders({ retryAfter }: Decision): Readonly<Record<string, string>> 
 export function toMalformed({ kind, message, ...place }: MalformedBody): Refusal {
   const code = kind === 'malformed' ? 'malformed' : 'invalid_request';
   return { status: 400, body: { error: message, code, ...place } };
+}
+
+/**
+ * A RateLimitResponse in proto3 JSON: camelCase, enums by name, default values omitted, durations as seconds with an `s`, bytes in
+ * base64.
+ */
+export function printDecision(decision: Decision): string {
+  const { overallCode, statuses, responseHeaders, rawBody, dynamicMetadata } = decision;
+  return JSON.stringify({
+    overallCode,
+    statuses: statuses.length === 0 ? undefined : statuses.map(toStatus),
+    responseHeadersToAdd: responseHeaders.length === 0 ? undefined : responseHeaders.map(toHeader),
+    rawBody: rawBody === undefined ? undefined : Buffer.from(rawBody).toString('base64'),
+    dynamicMetadata,
+  });
+}
+
+function toStatus({ code, currentLimit, limitRemaining, secondsUntilReset }: DescriptorStatus) {
+  return {
+    code,
+    currentLimit: currentLimit && {
+      name: currentLimit.name || undefined,
+      requestsPerUnit: currentLimit.requestsPerUnit || undefined,
+      unit: currentLimit.unit === 'UNKNOWN' ? undefined : currentLimit.unit,
+      unitMultiplier: currentLimit.unitMultiplier,
+    },
+    limitRemaining: limitRemaining || undefined,
+    durationUntilReset:
+      secondsUntilReset === undefined ? undefined : `${String(secondsUntilReset)}s`,
+  };
+}
+
+function toHeader({ key, value }: Header) {
+  return { key: key || undefined, value: value || undefined };
 }

@@ -1,5 +1,5 @@
 import { chooseCounters } from '../../../src/app/store/store';
-import { readSettings } from '../../../src/settings/read-settings';
+import { readSettings } from '../../../src/settings/settings';
 import { startReplay, type Replayer } from '../../parity/replayer';
 import type { Step } from '../../parity/scenario';
 import { startRedisClock } from '../redis-clock';

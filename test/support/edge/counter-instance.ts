@@ -3,7 +3,7 @@ import { createSnapshot } from '../../../streams';
 import { createCounterAdmin } from '../../../src/app/admin/counter-admin';
 import { chooseCounters } from '../../../src/app/store/store';
 import type { Rules } from '../../../src/core/rules/rules';
-import { readSettings } from '../../../src/settings/read-settings';
+import { readSettings } from '../../../src/settings/settings';
 import { createRegistry } from '../../../src/stats/registry';
 import type { CounterChange } from '../../../src/transport/debug/admin/counter-endpoints';
 import { eventually } from './eventually';

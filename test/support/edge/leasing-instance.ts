@@ -6,7 +6,7 @@ import type { DecisionRequest } from '../../../src/core/model';
 import type { Answer } from '../../../src/core/ports';
 import { compileRules } from '../../../src/core/rules/compile';
 import { createDecideBatch } from '../../../src/decisions/decide-batch';
-import { readSettings } from '../../../src/settings/read-settings';
+import { readSettings } from '../../../src/settings/settings';
 import { createRegistry } from '../../../src/stats/registry';
 import { createSnapshot } from '../../../streams';
 import { PLAIN_DECISIONS } from '../decider';

@@ -2,7 +2,7 @@ import { filter, firstValueFrom, skip, shareReplay } from 'rxjs';
 import { createOutageLog } from '../../../src/app/outage-log';
 import { createRulesActor } from '../../../src/app/rules/rules';
 import { compileInSlices } from '../../../src/core/rules/compile';
-import { createLogger } from '../../../src/platform/logger/create-logger';
+import { createLogger } from '../../../src/platform/logger';
 import { createDirectorySource } from '../../../src/rule-sources/directory-source';
 import { createRegistry } from '../../../src/stats/registry';
 import { createStallProbe } from './event-loop-stall';

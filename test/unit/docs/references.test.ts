@@ -85,7 +85,7 @@ const anchorsOf = (page: string) =>
       .replaceAll(' ', '-'),
   );
 
-/** Files in backticks: `create-app.ts`, `rules/match.ts`, and any path below a folder of ours. */
+/** Files in backticks: `run-alone.ts`, `rules/match.ts`, and any path below a folder of ours. */
 const NAMED_FILE =
   /`((?:[\w.-]+\/)*[\w.-]+\.(?:md|m?ts|mjs|cjs|proto|sh|py)|(?:src|streams|test|scripts|proto|ui|docs|examples|deploy|findings)\/[\w./-]*)`/g;
 

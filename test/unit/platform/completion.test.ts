@@ -1,5 +1,5 @@
 import { USAGE } from '../../../src/cli/flags';
-import { completionOf } from '../../../src/platform/completion';
+import { completionOf } from '../../../src/platform/flags';
 
 it('offers every flag of a help once, and no word of its prose', () => {
   const help =

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { cookieOf, decodePercent, parameterOf } from '../../../src/request-maps/named-parts';
+import { cookieOf, decodePercent, parameterOf } from '../../../src/request-maps/make-descriptors';
 
 it.each([
   ['sid=a', 'a'],

@@ -1,4 +1,4 @@
-import { digestFiles } from '../../../src/rule-sources/rules-digest';
+import { digestFiles } from '../../../src/rule-sources/loader/rule-loader';
 import type { RuleFile } from '../../../src/rule-sources/load-result';
 
 function digest(files: readonly RuleFile[]): { readonly text: string; readonly slices: number } {

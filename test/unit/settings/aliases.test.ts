@@ -1,4 +1,4 @@
-import { readSettings } from '../../../src/settings/read-settings';
+import { readSettings } from '../../../src/settings/settings';
 import { SUBJECTS } from '../../../src/settings/tables';
 
 const settings = SUBJECTS.flatMap((subject) => subject.settings);

@@ -1,4 +1,4 @@
-import { readSettings } from '../../../src/settings/read-settings';
+import { readSettings } from '../../../src/settings/settings';
 
 const GOOD = { BACKEND_TYPE: 'memory' };
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { readSettings } from '../../../src/settings/read-settings';
+import { readSettings } from '../../../src/settings/settings';
 import { SUBJECTS } from '../../../src/settings/tables';
 import { problemsOf, settingsOf, warningsOf } from './results';
 

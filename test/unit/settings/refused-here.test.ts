@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readSettings } from '../../../src/settings/read-settings';
+import { readSettings } from '../../../src/settings/settings';
 
 /**
  * envoyproxy/ratelimit 3fb70258 (January 2026) and f2fb157 (July 2026) started with each of these, with Redis and rules, and answered

@@ -1,5 +1,4 @@
-import { readSettings } from '../../../src/settings/read-settings';
-import type { Settings } from '../../../src/settings/settings';
+import { type Settings, readSettings } from '../../../src/settings/settings';
 
 type Env = Readonly<Record<string, string | undefined>>;
 

@@ -1,4 +1,4 @@
-import { readSettings } from '../../../src/settings/read-settings';
+import { readSettings } from '../../../src/settings/settings';
 
 const REDIS = { RUNTIME_ROOT: '/data', REDIS_URL: 'redis:6379', REDIS_SOCKET_TYPE: 'tcp' };
 const READ = 'reads no rules then and allows every request';

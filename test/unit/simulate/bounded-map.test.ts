@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../../src/simulate/bounded-map';
+import { BoundedMap } from '../../../src/simulate/bounded-counts';
 
 describe('a bounded map', () => {
   it('keeps the names that come first, and counts how often others come', () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { applyMap } from '../../../src/simulate/log-reader';
-import { COMBINED_NAMES, readCombinedLine } from '../../../src/simulate/combined-log';
+import { COMBINED_NAMES, readCombinedLine } from '../../../src/simulate/access-log';
 import { ANY_NAMES, parseMapFile } from '../../../src/simulate/map-file';
 import { parseObject } from '../../../src/simulate/request-lines';
 

@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { maskAddress } from '../../../src/request-maps/make-descriptors';
-import { readCombinedLine } from '../../../src/simulate/combined-log';
-import { DistinctNames } from '../../../src/simulate/distinct-names';
-import { CountHistogram } from '../../../src/simulate/histogram';
-import { readTime } from '../../../src/simulate/read-time';
-import { ReorderBuffer } from '../../../src/simulate/reorder';
+import { readCombinedLine } from '../../../src/simulate/access-log';
+import { DistinctNames, CountHistogram } from '../../../src/simulate/bounded-counts';
+import { readTime } from '../../../src/simulate/log-record';
+import { ReorderBuffer } from '../../../src/simulate/read-log';
 import { UnmatchedCounts } from '../../../src/simulate/unmatched';
 import { request } from '../../support/requests';
 

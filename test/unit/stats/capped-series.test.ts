@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { BUDGET_FIGURES, type DescriptorStats } from '../../../src/core/decision/figures';
 import { IDLE_MS } from '../../../src/stats/capped-series';
-import { createChanges } from '../../../src/stats/changes';
+import { createChanges } from '../../../src/stats/push-output';
 import { createRegistry } from '../../../src/stats/registry';
 import { SOME_LIMIT } from '../../support/rules';
 

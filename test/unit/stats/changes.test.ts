@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { createChanges, type Change } from '../../../src/stats/changes';
+import { createChanges, type Change } from '../../../src/stats/push-output';
 import { countOf } from '../../../src/stats/histogram';
 import { createRegistry } from '../../../src/stats/registry';
 

@@ -1,6 +1,10 @@
 import { lastValueFrom, tap, toArray } from 'rxjs';
-import { type Change, createChanges } from '../../../src/stats/changes';
-import { createPushOutput, type Flush } from '../../../src/stats/push-output';
+import {
+  createPushOutput,
+  type Flush,
+  type Change,
+  createChanges,
+} from '../../../src/stats/push-output';
 import { createRegistry } from '../../../src/stats/registry';
 import { createPlainNaming } from '../../../src/stats/naming';
 import { statsdLines } from '../../../src/stats/statsd/create-statsd';

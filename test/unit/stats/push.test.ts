@@ -1,6 +1,5 @@
 import fc from 'fast-check';
-import { type Change, createChanges } from '../../../src/stats/changes';
-import { push } from '../../../src/stats/push-output';
+import { push, type Change, createChanges } from '../../../src/stats/push-output';
 import { createRegistry } from '../../../src/stats/registry';
 import { createPlainNaming } from '../../../src/stats/naming';
 import { statsdLines } from '../../../src/stats/statsd/create-statsd';

@@ -1,4 +1,4 @@
-import { rememberByName } from '../../../src/stats/remember-by-name';
+import { rememberByName } from '../../../src/stats/tagged-naming';
 
 function counting(maxBytes?: number) {
   const asked: string[] = [];

@@ -1,5 +1,5 @@
 import { randomFillSync } from 'node:crypto';
-import { createChildIds } from '../../../src/tracing/child-ids';
+import { createChildIds } from '../../../src/tracing/create-tracing';
 import { hex } from '../../support/library-spans';
 
 describe('createChildIds', () => {

@@ -1,6 +1,6 @@
 import { failure, StoreError } from '../../../src/core/errors';
 import type { CallKind, PendingRequest } from '../../../src/core/ports';
-import { createChildIds } from '../../../src/tracing/child-ids';
+import { createChildIds } from '../../../src/tracing/create-tracing';
 import { createEpoch } from '../../../src/tracing/write-spans';
 import { createTracer } from '../../../src/tracing/create-tracer';
 import type { SpanRecord } from '../../../src/tracing/span-records';

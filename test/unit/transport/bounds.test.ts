@@ -1,5 +1,5 @@
 import { readTable } from '../../../src/platform/env-table/read-table';
-import { boundsTable } from '../../../src/settings/bounds';
+import { boundsTable } from '../../../src/settings/servers';
 import { DEFAULT_BOUNDS } from '../../../src/transport/bounds';
 
 describe('DEFAULT_BOUNDS', () => {

@@ -1,5 +1,5 @@
 import type { YearlyDay } from '../../../src/core/windows/zone-data';
-import { parseYearlyRule } from '../../../src/zoneinfo/parse-yearly-rule';
+import { parseYearlyRule } from '../../../src/zoneinfo/parse-tzif';
 
 const HOUR = 3_600;
 const weekday = (month: number, week: number, day: number): YearlyDay => ({

@@ -1,6 +1,6 @@
 import { tap, type Observable } from 'rxjs';
 import { createMailbox, createSnapshot } from '../../../../streams';
-import { OperatorError } from '../../process/operator-error';
+import { OperatorError } from '../../process/run-process';
 import type { CallAddresses } from '../../process/open-ports';
 
 /** Tracks which workers listen, from the start of the service to its end. */

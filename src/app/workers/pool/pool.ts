@@ -3,21 +3,20 @@ import { createStopSignal } from '../../../../streams';
 import type { DomainDefinition } from '../../../core/rules/definition';
 import type { Rules } from '../../../core/rules/rules';
 import type { LineFile } from '../../../platform/line-file';
-import type { Logger } from '../../../platform/logger/logger';
+import type { Logger } from '../../../platform/logger';
 import type { LoadResult } from '../../../rule-sources/load-result';
 import { addDifferences, createMergedGauges } from '../../../stats/merge-differences';
 import type { LiveView } from '../../../stats/dashboard/create-live-view';
 import type { Registry } from '../../../stats/registry';
 import type { Deciders, OwnerPorts } from '../../compose/decider';
-import { createCollection } from './collection';
+import { createSlot, drain, type Fork, type Slot, createCollection } from './slot';
 import { createListening } from './listening';
-import { createMergedStore } from './merged-store';
+import { createMergedStore } from './owner-store';
 import { HELD_BYTES, type FromWorker } from '../messages';
 import { createPoolLive } from './pool-live';
 import { createPoolProfiles } from './pool-profiles';
 import { createRebalance } from './rebalance';
 import { createRuleRelay } from './rule-relay';
-import { createSlot, drain, type Fork, type Slot } from './slot';
 
 export interface WorkerPoolDeps {
   readonly fork: Fork;

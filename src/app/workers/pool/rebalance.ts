@@ -1,6 +1,6 @@
 import { tap, timer } from 'rxjs';
 import { createStopSignal } from '../../../../streams';
-import type { Logger } from '../../../platform/logger/logger';
+import type { Logger } from '../../../platform/logger';
 import type { Slot } from './slot';
 
 /** Connections that were asked to leave have reconnected by then, or stay away. */

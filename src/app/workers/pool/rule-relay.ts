@@ -3,7 +3,7 @@ import { createMailbox, inOrder } from '../../../../streams';
 import type { DomainDefinition } from '../../../core/rules/definition';
 import type { Rules } from '../../../core/rules/rules';
 import { WHOLE, type RuleProblem } from '../../../fields/problem';
-import type { Logger } from '../../../platform/logger/logger';
+import type { Logger } from '../../../platform/logger';
 import type { LoadedRules, LoadResult } from '../../../rule-sources/load-result';
 import { toChunks } from '../../../rule-sources/loader/chunks';
 import type { Slot } from './slot';

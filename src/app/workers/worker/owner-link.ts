@@ -9,8 +9,12 @@ import { createAssembly } from '../../../rule-sources/loader/chunks';
 import { inSlices } from '../../../rule-sources/loader/rule-loader';
 import type { TlsPems } from '../../../transport/grpc/options';
 import type { ServiceHealth } from '../../observe/health';
-import type { Certificates } from '../../tls/create-certificates';
-import type { FromWorker, ToWorker } from '../messages';
+import type { Certificates } from '../../tls/certificates';
+import type { FromWorker, ToWorker, ProfileResult } from '../messages';
+import type { Clock } from '../../../core/ports';
+import { toReason } from '../../../platform/errors';
+import { takeOwnProfile } from '../../../transport/debug/profile-endpoint';
+import { createWorkScheduler } from '../../../transport/debug/work/work-scheduler';
 
 /** The worker's handlers for messages of its owner. */
 type Handlers = {
@@ -21,7 +25,7 @@ type Handlers = {
 type Duty = 'collect' | 'watch' | 'profile' | 'count-connections' | 'keep-connections' | 'drain';
 
 /** Actions that the owner's messages trigger, beyond the values that they set. */
-export interface WorkerDuties extends Pick<Handlers, Duty> {
+interface WorkerDuties extends Pick<Handlers, Duty> {
   /** The first message, in answer to `hello`. */
   readonly start: (components: readonly string[], certificates: Certificates | undefined) => void;
 }
@@ -107,5 +111,36 @@ export function createOwnerLink(
       whyNoRules.close();
       isRead.close();
     },
+  };
+}
+
+interface ProfileDutyDeps {
+  readonly clock: Clock;
+  readonly monotonicMs: () => number;
+}
+
+/** Takes profiles of this worker for its owner, beside its decisions; each request ends the previous profile. */
+export function createProfileDuty(
+  send: (message: FromWorker) => unknown,
+  { clock, monotonicMs }: ProfileDutyDeps,
+): WorkerDuties['profile'] {
+  const work = createWorkScheduler({ monotonicMs });
+  let running = new AbortController();
+  return ({ id, request }) => {
+    running.abort();
+    if (request === undefined) return;
+    running = new AbortController();
+    const { signal } = running;
+    const answer = (result: ProfileResult) => send({ kind: 'profile', id, result });
+    work.insist({
+      *run() {
+        answer(yield* takeOwnProfile(request, signal, clock));
+      },
+      // The owner does not wait for one that it has ended.
+      isWanted: () => !signal.aborted,
+      failed(error) {
+        answer(toReason(error));
+      },
+    });
   };
 }

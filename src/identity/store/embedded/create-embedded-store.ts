@@ -1,5 +1,5 @@
 import { toReason } from '../../../platform/errors';
-import type { Logger } from '../../../platform/logger/logger';
+import type { Logger } from '../../../platform/logger';
 import type { LiveSession, SessionRecord } from '../records';
 import { type IdentityStore, StoreUnavailable } from '../store';
 import {

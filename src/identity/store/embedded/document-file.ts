@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errorCode, toReason } from '../../../platform/errors';
-import type { Logger } from '../../../platform/logger/logger';
+import type { Logger } from '../../../platform/logger';
 import { EMPTY_DOCUMENT, parseDocument, printDocument, type StoreDocument } from './document';
 import { withLock } from './lock';
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Observable } from 'rxjs';
-import type { Logger } from '../../../platform/logger/logger';
+import type { Logger } from '../../../platform/logger';
 import { StoreUnavailable } from '../store';
 import { toReason } from '../../../platform/errors';
 import { EMPTY_DOCUMENT, type StoreDocument } from './document';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Observable } from 'rxjs';
 import { toReason } from '../../../platform/errors';
-import type { Logger } from '../../../platform/logger/logger';
+import type { Logger } from '../../../platform/logger';
 import {
   parseApiKey,
   parseSession,

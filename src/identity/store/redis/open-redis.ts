@@ -1,8 +1,11 @@
 import { Cluster, Redis } from 'ioredis';
-import { readCredentialsNow, type CredentialsSource } from '../../../platform/credentials-source';
-import type { Credentials } from '../../../platform/env-table/credentials';
+import {
+  readCredentialsNow,
+  type CredentialsSource,
+  type Credentials,
+} from '../../../platform/credentials-source';
 import { toReason } from '../../../platform/errors';
-import type { Logger } from '../../../platform/logger/logger';
+import type { Logger } from '../../../platform/logger';
 import { toAddressName, toClientOptions, type RedisStoreOptions } from './client-options';
 
 /** One server or a cluster: both have the commands that the store needs, each for one key. */

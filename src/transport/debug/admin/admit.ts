@@ -1,10 +1,11 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import { refusedWith, type AdminAnswer } from './admin-api';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { refusedWith, type AdminAnswer } from './admin-router';
+import { isIP } from 'node:net';
 
 /** Checks the credentials of a call; the id of its token, or undefined when it has none or a wrong one. */
 export type CheckToken = (authorization: string | undefined) => Promise<string | undefined>;
 
-export interface AdmissionOptions {
+interface AdmissionOptions {
   /** Whether the port is served under this Host. */
   readonly isHost: (host: string | undefined) => boolean;
   /** Names whose pages may call, in lower case (ADMIN_HOSTS). */
@@ -49,4 +50,38 @@ export const CHALLENGE = 'Basic realm="weir", charset="UTF-8"';
 
 function shown(text = ''): string {
   return JSON.stringify(text.slice(0, 200));
+}
+
+/** Pages that start work which continues for a while. */
+const STARTING = /^\/debug\/pprof\/[^?]|^\/ui\/events/;
+
+/**
+ * Whether a page of another site makes this call. Links from such a page may be followed, for example to `/ui`, to pages that start
+ * nothing.
+ */
+export function isForeign(request: IncomingMessage, admission: AdmissionOptions): boolean {
+  const { headers, url = '' } = request;
+  if (refuseForeign(headers, admission) === undefined) return false;
+  const isLink =
+    headers['sec-fetch-mode'] === 'navigate' &&
+    headers['sec-fetch-dest'] === 'document' &&
+    headers.origin === undefined;
+  return !isLink || STARTING.test(url);
+}
+
+const HOST = /^(\[[^\]]*\]|[^:]*)(?::[0-9]*)?$/;
+
+/**
+ * Decides which Host headers are served on a port without credentials. A web page can make its own name resolve to this port (DNS
+ * rebinding) and read the answers; it cannot do so with an address, `localhost`, or a name of one label, which no public DNS
+ * serves. `further` names are allowed too, in any case, without a port. A missing header (HTTP/1.0) counts as a foreign one.
+ */
+export function createHostCheck(further: readonly string[]): (host: string | undefined) => boolean {
+  const allowed = new Set(further.map((name) => name.toLowerCase()));
+  return (host = '') => {
+    const [, bracketed = ''] = HOST.exec(host) ?? [];
+    const name = bracketed.replace(/^\[(.*)\]$/, '$1').toLowerCase();
+    if (name === '') return false;
+    return isIP(name) !== 0 || !name.includes('.') || allowed.has(name);
+  };
 }

@@ -5,8 +5,12 @@ import type { DecisionRequest } from '../../../core/model';
 import { until, type Steps } from '../../../core/steps';
 import { isMap } from '../../../fields/record';
 import { toRefusal } from '../../responses';
-import { refusedWith, type AdminAnswer, type AdminEndpoint, type AdminRequest } from './admin-api';
-import { findRepeatedField } from './repeated-field';
+import {
+  refusedWith,
+  type AdminAnswer,
+  type AdminEndpoint,
+  type AdminRequest,
+} from './admin-router';
 
 /** One counter, or a descriptor that has none. */
 export interface ShownCounter extends Partial<BudgetFields> {
@@ -199,4 +203,40 @@ function entryWithoutValue(body: unknown): string | undefined {
 function listOf(value: unknown, name: string): readonly unknown[] {
   const list = isMap(value) ? value[name] : undefined;
   return Array.isArray(list) ? list : [];
+}
+
+/** A string, or a token that opens or closes an object or a list, or a comma. */
+const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],]/g;
+
+/**
+ * The first name that occurs twice in an object of this JSON text, in either of its spellings (`hitsAddend`, `hits_addend`).
+ * `JSON.parse` silently keeps only the last one.
+ */
+function findRepeatedField(text: string): string | undefined {
+  const open: Open = [];
+  let isName = false;
+  for (const [token] of text.matchAll(TOKEN)) {
+    if (isName && token.startsWith('"')) {
+      const name = toCamelCase(JSON.parse(token) as string);
+      const names = open.at(-1);
+      if (names?.has(name) === true) return name;
+      names?.add(name);
+    }
+    follow(open, token);
+    isName = '{,'.includes(token) && open.at(-1) !== undefined;
+  }
+  return undefined;
+}
+
+/** For each open object its names so far; undefined for a list. */
+type Open = (Set<string> | undefined)[];
+
+function follow(open: Open, token: string): void {
+  if (token === '{') open.push(new Set());
+  else if (token === '[') open.push(undefined);
+  else if (token === '}' || token === ']') open.pop();
+}
+
+function toCamelCase(name: string): string {
+  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -1,4 +1,10 @@
-import type { Server, ServerUnaryCall, ServerWritableStream, sendUnaryData } from '@grpc/grpc-js';
+import type {
+  Server,
+  ServerUnaryCall,
+  ServerWritableStream,
+  sendUnaryData,
+  ServerDuplexStream,
+} from '@grpc/grpc-js';
 import type { HealthStatus } from '../../../../streams';
 import {
   decodeHealthRequest,
@@ -15,7 +21,9 @@ import {
   malformedRequest,
   servingStatus,
   unknownService,
+  REFLECTION_PATHS,
 } from '../service';
+import { answerReflection } from '../reflection';
 
 type HealthDeps = Pick<GrpcTransportDeps, 'health' | 'statistics' | 'nowMs'>;
 
@@ -107,4 +115,41 @@ function decode(bytes: Buffer): Request {
 
 function encode(status: ServingStatus): Buffer {
   return Buffer.from(encodeHealthResponse(status));
+}
+
+type ReflectionCall = ServerDuplexStream<Buffer, Buffer>;
+
+const MALFORMED = grpcStatus(StatusCode.invalidArgument, 'not a valid ServerReflectionRequest');
+
+/** Registers the reflection service; the returned function ends the open calls. */
+export function serveReflection(server: Server): () => void {
+  const calls = new Set<ReflectionCall>();
+  const handle = (call: ReflectionCall): void => {
+    calls.add(call);
+    call.once('cancelled', () => calls.delete(call));
+    call.once('end', () => {
+      calls.delete(call);
+      call.end();
+    });
+    call.on('data', (request: Buffer) => {
+      const answer = answerReflection(request);
+      if (answer === undefined) call.emit('error', MALFORMED);
+      else {
+        // One request at a time: the next is read when this answer has left.
+        call.pause();
+        call.write(answer, () => call.resume());
+      }
+    });
+  };
+  for (const path of REFLECTION_PATHS) {
+    server.register<Buffer, Buffer>(path, handle, asIs, asIs, 'bidi');
+  }
+  return () => {
+    for (const call of calls) call.end();
+    calls.clear();
+  };
+}
+
+function asIs(bytes: Buffer): Buffer {
+  return bytes;
 }

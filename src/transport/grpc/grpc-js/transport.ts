@@ -14,10 +14,8 @@ import type { Transport } from '../../listener';
 import { createRequestSource } from '../../request-source';
 import type { GrpcTransportDeps, GrpcTransportOptions } from '../options';
 import { createSocketServer } from '../socket-server';
-import { serveDecisions } from './should-rate-limit';
-import { serveHealth } from './health';
-import { createHeldBytes } from './held-bytes';
-import { serveReflection } from './reflection';
+import { serveDecisions, createHeldBytes } from './should-rate-limit';
+import { serveHealth, serveReflection } from './health';
 
 /** The gRPC port by @grpc/grpc-js: ShouldRateLimit, health v1, reflection v1 and v1alpha. */
 export function createGrpcJsTransport(

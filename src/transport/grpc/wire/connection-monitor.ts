@@ -1,7 +1,7 @@
 import type { Random } from '../../../core/ports';
 import { ErrorCode } from '../../../wire/http2/frames';
-import type { WireConnection } from './connection';
 import {
+  type WireConnection,
   BLOCKED_MS,
   DRAIN_PING_MS,
   HALF_CLOSED_MS,
@@ -10,7 +10,7 @@ import {
   LINGER_MS,
   PREFACE_MS,
   SETTINGS_ACK_MS,
-} from './limits';
+} from './connection';
 
 /** Maximum age of connections; undefined: no maximum. */
 export interface AgePolicy {

@@ -5,17 +5,21 @@ import { createGrpcConnection } from '../../../wire/grpc/connection';
 import type { ByteBudget } from '../../../platform/byte-budget';
 import type { Http2Failure } from '../../../wire/http2/api';
 import type { UnpackBounds } from '../../../wire/unpacked-limit';
-import { WireConnection, type ConnectionHost } from './connection';
+import {
+  WireConnection,
+  type ConnectionHost,
+  CHECK_MS,
+  DEADLINE_STEP_MS,
+  type MethodHandler,
+} from './connection';
 import type { DecisionMethod } from './should-rate-limit';
-import { inflate } from './inflate';
-import { CHECK_MS, DEADLINE_STEP_MS } from './limits';
-import type { MethodHandler } from './method-handler';
-import { createEndOfTurn } from './turn';
 import {
   createConnectionMonitor,
   type AgePolicy,
   type ConnectionMonitor,
 } from './connection-monitor';
+import { gunzipSync } from 'node:zlib';
+import type { Inflate } from '../../../wire/grpc/inflate';
 
 interface ConnectionsDeps {
   readonly methods: ReadonlyMap<string, MethodHandler>;
@@ -163,5 +167,53 @@ function createDeadlineTimer(nowMs: () => number, expire: (nowMs: number) => num
     /** A deadline that may be the next one. Cheap when it is not. */
     atLatest,
     stop,
+  };
+}
+
+/** gzip by zlib, which stops at the bound. Messages are small: a trip to the thread pool would cost more. */
+export const inflate: Inflate = (packed, maxBytes) => {
+  try {
+    return gunzipSync(packed, { maxOutputLength: maxBytes });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === 'ERR_BUFFER_TOO_LARGE' ? 'too-large' : undefined;
+  }
+};
+
+/** Runs once at the end of the current turn, with all items that were added in it. */
+function createEndOfTurn<T>(run: (items: Iterable<T>) => void) {
+  // Two sets take turns, so that a turn allocates nothing.
+  let items = new Set<T>();
+  let spare = new Set<T>();
+  let isSoon = false;
+  let isLater = false;
+  const runAll = () => {
+    isSoon = false;
+    if (items.size === 0) return;
+    const all = items;
+    items = spare;
+    spare = all;
+    run(all);
+    all.clear();
+  };
+  const runLater = () => {
+    isLater = false;
+    runAll();
+  };
+  return {
+    /** After the currently running callbacks: for answers, which came all together. */
+    soon: (item: T) => {
+      items.add(item);
+      if (isSoon) return;
+      isSoon = true;
+      process.nextTick(runAll);
+    },
+    /** After the I/O of this turn: for output that may wait for this turn's answers. */
+    later: (item: T) => {
+      items.add(item);
+      if (isSoon || isLater) return;
+      isLater = true;
+      setImmediate(runLater);
+    },
   };
 }

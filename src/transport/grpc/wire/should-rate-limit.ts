@@ -9,7 +9,7 @@ import { createRequestDecoder, isMalformed } from '../../../wire/ratelimit/decod
 import { roomForResponse, writeResponse } from '../../../wire/ratelimit/encode-response';
 import type { GrpcTransportDeps } from '../options';
 import { GRPC_CALL, isEarly, refuseMessage, toGrpcStatus } from '../service';
-import { ignore, type Client, type MethodHandler } from './method-handler';
+import { ignore, type Client, type MethodHandler } from './connection';
 
 interface DecisionDeps extends Pick<GrpcTransportDeps, 'statistics' | 'nowMs' | 'tracer'> {
   readonly bounds: RequestBounds;

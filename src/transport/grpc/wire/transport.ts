@@ -10,10 +10,9 @@ import type { GrpcTransportDeps, GrpcTransportOptions } from '../options';
 import { createSocketServer } from '../socket-server';
 import { createConnections } from './connections';
 import { createDecisionMethod } from './should-rate-limit';
-import { createHealthMethods } from './health';
-import type { MethodHandler } from './method-handler';
+import { createHealthMethods, createReflectionMethod } from './health';
+import type { MethodHandler } from './connection';
 import { createRequestBatches } from '../../request-source';
-import { createReflectionMethod } from './reflection';
 
 export interface WireTransportDeps extends GrpcTransportDeps {
   /** Spreads the ages of connections. */

@@ -3,7 +3,6 @@ import { isIP } from 'node:net';
 import { withoutMapping } from '../../../platform/proxy-hops';
 import { STYLES, WORDS, type Check, type ProxyWords } from '../../../request-maps/check/check';
 import type { RequestFacts, RequestField } from '../../../request-maps/request-map';
-import { isHost } from '../../../request-maps/is-host';
 import {
   normalizeHost,
   parseForwardedUri,
@@ -11,6 +10,7 @@ import {
   parseUriBytes,
   toText,
   type RequestUri,
+  isHost,
 } from '../../../request-maps/request-uri';
 
 /**

@@ -9,8 +9,11 @@ import {
   refuse,
   type JsonField,
   type MalformedBody,
+  readBoolean,
+  readEnum,
+  readText,
+  readUnsigned,
 } from './field-reader';
-import { readBoolean, readEnum, readText, readUnsigned } from './scalars';
 
 const MAX_UINT32 = 4_294_967_295n;
 const MAX_UINT64 = 18_446_744_073_709_551_615n;

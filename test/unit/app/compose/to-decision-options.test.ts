@@ -2,7 +2,7 @@ import {
   toCheckPolicies,
   toDecisionOptions,
 } from '../../../../src/app/compose/to-decision-options';
-import { readSettings } from '../../../../src/settings/read-settings';
+import { readSettings } from '../../../../src/settings/settings';
 
 const settingsOf = (body: string) => {
   const reading = readSettings({ LIMIT_BODY: body });

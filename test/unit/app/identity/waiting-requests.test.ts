@@ -1,4 +1,4 @@
-import { createWaitingRequests } from '../../../../src/app/identity/waiting-requests';
+import { createWaitingRequests } from '../../../../src/app/identity/in-process-decisions';
 
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createDecisionLog } from '../../../../src/app/observe/decision-log';
 import type { DecisionRecord } from '../../../../src/core/decision/decision-record';
 import { openLineFile } from '../../../../src/platform/line-file';
-import type { DecisionLogSettings } from '../../../../src/settings/decision-log';
+import type { DecisionLogSettings } from '../../../../src/settings/logging';
 import { OK } from '../../../support/transport-harness';
 import { createRecordingLogger } from '../../../support/recording-logger';
 import { request } from '../../../support/requests';

@@ -1,7 +1,7 @@
 import { of } from 'rxjs';
 import { marbles } from 'rxjs-marbles/jest';
 import { healthSignals } from '../../../../src/app/observe/health';
-import type { Lifecycle } from '../../../../src/app/process/lifecycle';
+import type { Lifecycle } from '../../../../src/app/process/run-process';
 
 const FLAGS = { t: true, f: false };
 const STATES: Readonly<Record<string, Lifecycle>> = { s: 'serving', d: 'draining', e: 'stopped' };

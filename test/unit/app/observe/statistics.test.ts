@@ -1,7 +1,7 @@
 import { merge, Subscription } from 'rxjs';
 import { createStatisticsActor } from '../../../../src/app/observe/statistics';
 import { createOutageLog } from '../../../../src/app/outage-log';
-import { readSettings } from '../../../../src/settings/read-settings';
+import { readSettings } from '../../../../src/settings/settings';
 import { createRegistry } from '../../../../src/stats/registry';
 import { createSnapshot } from '../../../../streams';
 import { httpLimits } from '../../../support/http-limits';

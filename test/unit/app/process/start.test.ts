@@ -1,5 +1,5 @@
 import { logStart } from '../../../../src/app/process/start';
-import { readSettings } from '../../../../src/settings/read-settings';
+import { readSettings } from '../../../../src/settings/settings';
 import { createRecordingLogger } from '../../../support/recording-logger';
 
 function allLinesAtStart(env: Readonly<Record<string, string>>) {

@@ -1,6 +1,6 @@
 import { Subject } from 'rxjs';
 import { createSnapshot } from '../../../../streams';
-import { timeZoneDataText, watchTimeZones } from '../../../../src/app/rules/watch-time-zones';
+import { timeZoneDataText, watchTimeZones } from '../../../../src/app/rules/time-zones';
 import { createOutageLog } from '../../../../src/app/outage-log';
 import { compileRules } from '../../../../src/core/rules/compile';
 import type { Rules } from '../../../../src/core/rules/rules';

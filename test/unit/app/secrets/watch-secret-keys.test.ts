@@ -1,6 +1,5 @@
 import { BehaviorSubject, Subject } from 'rxjs';
-import { watchSecretKeys } from '../../../../src/app/secrets/watch-secret-keys';
-import { createIdsInUse } from '../../../../src/app/secrets/ids-in-use';
+import { watchSecretKeys, createIdsInUse } from '../../../../src/app/secrets/watch-secret-keys';
 import type { Claim } from '../../../../src/counters/redis/claim';
 import { parseSecretKeys } from '../../../../src/platform/secret-keys/parse-secret-keys';
 import { createRegistry } from '../../../../src/stats/registry';

@@ -1,5 +1,5 @@
 import type { ScriptStore } from '../../../../src/app/store/store';
-import { showRulesWithoutScripts } from '../../../../src/app/store/rules-without-scripts';
+import { showRulesWithoutScripts } from '../../../../src/app/compose/decider';
 import { compileRules } from '../../../../src/core/rules/compile';
 import { createRegistry } from '../../../../src/stats/registry';
 import { createSnapshot } from '../../../../streams';

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
-import { checkPems } from '../../../../src/app/tls/check-pems';
+import { checkPems } from '../../../../src/app/tls/certificates';
 import { createAuthority } from '../../../support/certificates';
 
 const authority = createAuthority();

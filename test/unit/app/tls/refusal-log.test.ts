@@ -1,4 +1,4 @@
-import { createRefusalLog } from '../../../../src/app/tls/create-refusal-log';
+import { createRefusalLog } from '../../../../src/app/tls/certificates';
 import { createRecordingLogger } from '../../../support/recording-logger';
 
 it('counts every refusal and warns of one in ten seconds, with the number of those untold', () => {

@@ -5,7 +5,7 @@ import { compileRules } from '../../../../src/core/rules/compile';
 import { dumpRules, listLimits } from '../../../../src/core/rules/dump';
 import { findMeetingDomains } from '../../../../src/core/rules/find-meeting-domains';
 import { finish } from '../../../../src/core/steps';
-import { compareRules } from '../../../../src/simulate/compare-rules';
+import { compareRules } from '../../../../src/simulate/compare-runs';
 import { toRuleTree } from '../../../../src/stats/dashboard/rule-tree';
 import { parseText } from '../../../support/rule-texts';
 

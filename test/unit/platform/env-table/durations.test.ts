@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { duration, parseDuration } from '../../../../src/platform/env-table/durations';
+import { duration, parseDuration } from '../../../../src/platform/env-table/parsers';
 
 const UNIT_NS = { ns: 1, us: 1e3, µs: 1e3, μs: 1e3, ms: 1e6, s: 1e9, m: 60e9, h: 3600e9 };
 const unit = fc.constantFrom(...(Object.keys(UNIT_NS) as (keyof typeof UNIT_NS)[]));

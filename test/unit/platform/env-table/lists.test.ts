@@ -1,6 +1,5 @@
 import fc from 'fast-check';
-import { listOf, pairs } from '../../../../src/platform/env-table/lists';
-import { word } from '../../../../src/platform/env-table/scalars';
+import { word, listOf, pairs } from '../../../../src/platform/env-table/parsers';
 
 describe('a list', () => {
   const list = listOf(word, 'a name');

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { decimalNumber, wholeNumber } from '../../../../src/platform/env-table/scalars';
+import { decimalNumber, wholeNumber } from '../../../../src/platform/env-table/parsers';
 
 describe('a whole number', () => {
   const any = wholeNumber(-1e15, 1e15);

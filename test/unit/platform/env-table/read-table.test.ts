@@ -1,10 +1,10 @@
-import { credentials } from '../../../../src/platform/env-table/credentials';
+import { credentials } from '../../../../src/platform/credentials-source';
 import {
   type Environment,
   type Diagnostics,
   readTable,
 } from '../../../../src/platform/env-table/read-table';
-import { boolean, oneOf, text, wholeNumber } from '../../../../src/platform/env-table/scalars';
+import { boolean, oneOf, text, wholeNumber } from '../../../../src/platform/env-table/parsers';
 import { setting } from '../../../../src/platform/env-table/setting';
 
 const table = {

@@ -1,4 +1,4 @@
-import { credentials } from '../../../../src/platform/env-table/credentials';
+import { credentials } from '../../../../src/platform/credentials-source';
 import {
   boolean,
   headerName,
@@ -9,7 +9,7 @@ import {
   trueOrFalse,
   urlPath,
   word,
-} from '../../../../src/platform/env-table/scalars';
+} from '../../../../src/platform/env-table/parsers';
 
 describe('a boolean', () => {
   it('takes the twelve spellings of Go and no other', () => {

@@ -1,6 +1,10 @@
 import fc from 'fast-check';
-import { createLogger } from '../../../../src/platform/logger/create-logger';
-import type { LogFields, Logger, LogLevel } from '../../../../src/platform/logger/logger';
+import {
+  createLogger,
+  type LogFields,
+  type Logger,
+  type LogLevel,
+} from '../../../../src/platform/logger';
 
 /** 2026-01-02T03:04:05.006007008Z */
 const NOW = BigInt(Date.UTC(2026, 0, 2, 3, 4, 5)) * 1_000_000n + 6_007_008n;

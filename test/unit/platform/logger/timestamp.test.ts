@@ -1,4 +1,4 @@
-import { createNanoClock, toTimestamp } from '../../../../src/platform/logger/timestamp';
+import { createNanoClock, toTimestamp } from '../../../../src/platform/logger';
 
 describe('toTimestamp', () => {
   it.each([

@@ -1,9 +1,8 @@
 import { createHash, createHmac, createSecretKey } from 'node:crypto';
 import fc from 'fast-check';
-import { createKeyedHash } from '../../../../src/platform/secret-keys/keyed-hash';
+import { TokenMaker, createKeyedHash } from '../../../../src/platform/secret-keys/token-maker';
 import { parseSecretKeys } from '../../../../src/platform/secret-keys/parse-secret-keys';
 import { RecentTexts } from '../../../../src/platform/recent-texts';
-import { TokenMaker } from '../../../../src/platform/secret-keys/token-maker';
 
 const bytes = Buffer.alloc(32, 7);
 const ROTATED = `1 ${bytes.toString('base64')}\n2 ${Buffer.alloc(32, 8).toString('base64')} from 2026-12-01T00:00:00Z`;

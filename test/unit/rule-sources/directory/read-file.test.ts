@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { readBounded } from '../../../../src/rule-sources/directory/read-file';
+import { readBounded } from '../../../../src/rule-sources/directory/read-rule-files';
 import { createTemporaryDirectory, type TemporaryDirectory } from '../../../support/rule-directory';
 
 let directory: TemporaryDirectory;

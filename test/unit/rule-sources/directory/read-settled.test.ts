@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { readSettled } from '../../../../src/rule-sources/directory/read-settled';
+import { readSettled } from '../../../../src/rule-sources/directory/follow-directory';
 import { createTemporaryDirectory, type TemporaryDirectory } from '../../../support/rule-directory';
 
 let directory: TemporaryDirectory;

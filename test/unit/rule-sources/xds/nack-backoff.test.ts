@@ -1,4 +1,4 @@
-import { createNackBackoff } from '../../../../src/rule-sources/xds/nack-backoff';
+import { createNackBackoff } from '../../../../src/rule-sources/xds/protocol';
 
 const backoff = { initialMs: 100, maxMs: 200, factor: 1.5, jitter: 0.5 };
 

@@ -1,4 +1,4 @@
-import { toErrorDetail } from '../../../../src/rule-sources/xds/nack';
+import { toErrorDetail } from '../../../../src/rule-sources/xds/protocol';
 import { WHOLE, type RuleProblem } from '../../../../src/fields/problem';
 
 const problem = (message: string, more: Partial<RuleProblem> = {}): RuleProblem => ({

@@ -6,7 +6,7 @@ import type {
   Value,
 } from '../../../../src/rule-sources/xds/messages';
 import { createParseResources } from '../../../../src/rule-sources/xds/parse-resources';
-import { toMessage } from '../../../../src/rule-sources/xds/resource-state';
+import { toMessage } from '../../../../src/rule-sources/xds/delta';
 import { compileRules } from '../../../../src/core/rules/compile';
 import { messageOf } from '../../../../src/fields/problem';
 import { dumpRules } from '../../../../src/core/rules/dump';

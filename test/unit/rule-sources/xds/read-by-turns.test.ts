@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
-import { readByTurns } from '../../../../src/rule-sources/xds/read-by-turns';
+import { readByTurns } from '../../../../src/rule-sources/xds/connect';
 
 it('takes some dozens of messages in a turn of the event loop, and all of them in their order', async () => {
   const messages = Array.from({ length: 5_000 }, (_, at) => Buffer.from(String(at)));

@@ -4,7 +4,7 @@ import {
   readResources,
   readResponse,
 } from '../../../../src/rule-sources/xds/read-response';
-import { toMessage } from '../../../../src/rule-sources/xds/resource-state';
+import { toMessage } from '../../../../src/rule-sources/xds/delta';
 import { loadProtos } from '../../../../src/platform/proto-files';
 
 const protos = loadProtos(['envoy/service/discovery/v3/ads.proto']);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { builtInMapping } from '../../../../src/stats/prometheus/built-in-mapping';
+import { builtInMapping } from '../../../../src/stats/prometheus/mapping';
 import { exposition, type Format } from '../../../../src/stats/prometheus/exposition';
 import { gatherFamilies, type FamiliesOptions } from '../../../../src/stats/prometheus/families';
 import { parseMapping } from '../../../../src/stats/prometheus/parse-mapping';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { createChanges } from '../../../../src/stats/changes';
+import { createChanges } from '../../../../src/stats/push-output';
 import { createPlainNaming } from '../../../../src/stats/naming';
 import { createRegistry, type Registry } from '../../../../src/stats/registry';
 import { statsdLines } from '../../../../src/stats/statsd/create-statsd';

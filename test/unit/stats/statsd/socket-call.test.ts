@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import { socketCall, type StartCall } from '../../../../src/stats/statsd/socket-call';
+import { socketCall, type StartCall } from '../../../../src/stats/statsd/sinks';
 
 function setUp() {
   const socket = new EventEmitter();

@@ -5,8 +5,7 @@ import { parseProfileRequest } from '../../../../src/transport/debug/profile-end
 import { readCpuProfile } from '../../../../src/transport/debug/profiles/cpu-profile';
 import type { SampledProfile } from '../../../../src/transport/debug/profiles/frames';
 import { readHeapProfile } from '../../../../src/transport/debug/profiles/heap-profile';
-import { printV8 } from '../../../../src/transport/debug/profiles/print-v8';
-import { toPprof } from '../../../../src/transport/debug/profiles/to-pprof';
+import { toPprof, printV8 } from '../../../../src/transport/debug/profiles/to-pprof';
 import { runSteps } from '../../../support/run-steps';
 
 const frame = (functionName: string, lineNumber = 0, url = 'file:///srv/a.js') => ({

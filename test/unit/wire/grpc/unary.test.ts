@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { inflate } from '../../../../src/transport/grpc/wire/inflate';
+import { inflate } from '../../../../src/transport/grpc/wire/connections';
 import { MAX_BUFFERED_BYTES } from '../../../../src/wire/grpc/body';
 import { FREE_UNPACKED_BYTES } from '../../../../src/wire/unpacked-limit';
 import { framed } from '../../../../src/wire/grpc/responses';

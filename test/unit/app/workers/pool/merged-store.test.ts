@@ -1,4 +1,4 @@
-import { createMergedStore } from '../../../../../src/app/workers/pool/merged-store';
+import { createMergedStore } from '../../../../../src/app/workers/pool/owner-store';
 import type { StoreState } from '../../../../../src/app/workers/messages';
 
 const NAMES = ['store', 'per-second store'];

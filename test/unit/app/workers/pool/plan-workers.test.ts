@@ -1,7 +1,6 @@
-import type { Machine } from '../../../../../src/app/workers/pool/machine';
-import { planWorkers } from '../../../../../src/app/workers/pool/plan-workers';
+import { type Machine, planWorkers } from '../../../../../src/app/workers/pool/machine';
 import { shareSettings } from '../../../../../src/app/workers/worker/share-settings';
-import { readSettings } from '../../../../../src/settings/read-settings';
+import { readSettings } from '../../../../../src/settings/settings';
 
 const HOST: Machine = {
   cpus: 8,

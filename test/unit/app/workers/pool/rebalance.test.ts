@@ -1,5 +1,5 @@
 import { array, assert, integer, property } from 'fast-check';
-import type { Logger } from '../../../../../src/platform/logger/logger';
+import type { Logger } from '../../../../../src/platform/logger';
 import { createRebalance, sharesOf } from '../../../../../src/app/workers/pool/rebalance';
 import { createSlot } from '../../../../../src/app/workers/pool/slot';
 import { createFakeWorkers, type FakeWorker } from '../../../../support/fake-workers';

@@ -1,7 +1,4 @@
-import {
-  createLogWriter,
-  openDecisionLines,
-} from '../../../../../src/app/workers/worker/worker-lines';
+import { createLogWriter, openDecisionLines } from '../../../../../src/app/workers/worker/reporter';
 import type { FromWorker } from '../../../../../src/app/workers/messages';
 
 /** A channel that takes messages when the test says so. */

@@ -1,5 +1,5 @@
 import type { Decision } from '../../../../../src/core/model';
-import { printDecision } from '../../../../../src/transport/http/json/print-decision';
+import { printDecision } from '../../../../../src/transport/http/json-endpoint';
 
 const DECISION: Decision = {
   kind: 'decision',
