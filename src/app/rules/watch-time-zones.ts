@@ -3,7 +3,7 @@ import { createStopSignal, exhaustLatest, fromTask, type Snapshot } from '../../
 import type { Statistics } from '../../core/ports';
 import type { Rules } from '../../core/rules/rules';
 import { originText, type ZoneOrigin, type ZoneSource } from '../../core/windows/zone-data';
-import type { VersionNote } from '../../counters/redis/version-notes';
+import type { VersionNote } from '../../counters/redis/notes';
 import { toReason } from '../../platform/errors';
 import type { Logger } from '../../platform/logger/logger';
 import { byRelease, releaseNumber } from '../../zoneinfo/release';

@@ -9,7 +9,7 @@ import {
 } from '../../../streams';
 import type { Clock, Statistics } from '../../core/ports';
 import type { Rules } from '../../core/rules/rules';
-import type { Claim } from '../../counters/redis/claim';
+import type { Claim } from '../../counters/redis/notes';
 import { toReason } from '../../platform/errors';
 import type { Logger } from '../../platform/logger/logger';
 import type { SecretKey } from '../../platform/secret-keys/parse-secret-keys';

@@ -14,7 +14,7 @@ import type { MemcachedCounters } from '../../counters/memcached/create-memcache
 import type { MemoryCounters } from '../../counters/memory/create-memory-counters';
 import { isPerSecond } from '../../counters/per-second-split';
 import type { RedisCounters } from '../../counters/redis/options';
-import { unread } from '../../counters/unread';
+import { unread } from '../../counters/count';
 import { lazy } from './lazy';
 
 export function memoryReader(counters: Pick<MemoryCounters, 'read'>, clock: Clock): CounterReader {

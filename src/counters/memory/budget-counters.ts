@@ -14,11 +14,17 @@ import { usedOfNearest, withUsed } from '../../core/budgets/used';
 import type { BudgetState, Reservation } from '../../core/kinds/kind';
 import type { Increment } from '../../core/ports';
 import type { Steps } from '../../core/steps';
-import { findOver } from '../find-over';
+import { findOver } from '../over-entries';
 import { toKeptKey } from '../kept-key';
 import { USAGE_QUARTILES } from './counter-slots';
-import { writeOver } from './kept-budget';
-import { isUnused, KeptBudgets, momentAt, storedOf, type BudgetCounter } from './kept-budgets';
+import {
+  isUnused,
+  KeptBudgets,
+  momentAt,
+  storedOf,
+  type BudgetCounter,
+  writeOver,
+} from './kept-budgets';
 import type { OpenReservation, OpenReservations } from './open-reservations';
 import type { MakeRoom, OverCounter } from './window-counters';
 

@@ -5,9 +5,8 @@ import { type CounterBatch, type CounterReply, type Increment } from '../../core
 import { addByPipeline } from './add-by-pipeline';
 import { applyOperations, OF_BUDGETS, OF_KINDS } from './apply-operations';
 import { type RedisConnection } from './connection';
-import { isReplyError } from './reply-error';
+import { type Sending, isReplyError } from './pipeline';
 import { addByScript } from './script';
-import { type Sending } from './sending';
 import { isAboutKeys, isScriptsRefused } from './store-errors';
 
 /** Increments per call: a script of this size blocks Redis for some 2 ms. */

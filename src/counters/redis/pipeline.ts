@@ -1,8 +1,8 @@
-import { type Redis } from 'ioredis';
-import { type StoreError } from '../../core/errors';
-import { type Increment } from '../../core/ports';
+import { type Redis, ReplyError } from 'ioredis';
+import type { StoreError } from '../../core/errors';
+import type { Increment } from '../../core/ports';
 import { isCount } from '../count';
-import { type RedisConnection } from './connection';
+import type { RedisConnection } from './connection';
 import { NO_INTEGER } from './store-errors';
 
 export type PlainCommand = [name: string, ...args: string[]];
@@ -85,4 +85,17 @@ export async function sendAll(
   const pairs = commands.flatMap((command): (readonly string[])[] => [['asking'], command]);
   const answers = (await client.pipeline(pairs as string[][]).exec()) ?? [];
   return answers.filter((_, at) => at % 2 === 1);
+}
+
+/** How to send a batch. */
+export interface Sending {
+  /** By plain commands, whose answers say where a key of a cluster is. */
+  readonly withoutScripts?: boolean;
+  /** For slots of a cluster that are being moved to this node. Implies `withoutScripts`. */
+  readonly asking?: boolean;
+}
+
+/** Whether a server answered with this error; otherwise the connection or the client failed. */
+export function isReplyError(error: unknown): error is Error {
+  return error instanceof (ReplyError as typeof Error);
 }

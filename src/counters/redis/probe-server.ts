@@ -1,6 +1,6 @@
 import { type Redis } from 'ioredis';
 import { toReason } from '../../platform/errors';
-import { isReplyError } from './reply-error';
+import { isReplyError } from './pipeline';
 import { isCommandForbidden, isRedisAway, isWrongServer } from './store-errors';
 import {
   AwayError,
