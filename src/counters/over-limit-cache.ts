@@ -1,6 +1,6 @@
 import { msOfBlocks } from '../core/budgets/block';
 import { isBudgetLimiter, type BudgetLimiter } from '../core/budgets/budget';
-import { refusalOfOne } from '../core/budgets/refusing';
+import { refusalOfOne } from '../core/budgets/outcome';
 import type { BudgetState, Reading, State } from '../core/kinds/kind';
 import { refusedUntil, stateRefusing } from '../core/kinds/refusal';
 import { type Increment, type Statistics } from '../core/ports';

@@ -6,8 +6,9 @@ import {
   refuseIfNothing,
   setReading,
   type ReplyDraft,
+  deal,
+  scatter,
 } from '../core/batches/reply-draft';
-import { deal, scatter } from '../core/batches/sub-batch';
 import { settled, StoreError } from '../core/errors';
 import type { CounterBatch, CounterReply, Counters, Increment } from '../core/ports';
 import { planHoldBack, type ReadCounters, stateName } from './hold-back';

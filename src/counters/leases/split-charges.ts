@@ -1,9 +1,15 @@
 import type { CounterBatch, Increment, CounterReply } from '../../core/ports';
-import { pick, type SubBatch, scatter } from '../../core/batches/sub-batch';
+import {
+  createReplyDraft,
+  finish,
+  type ReplyDraft,
+  pick,
+  type SubBatch,
+  scatter,
+} from '../../core/batches/reply-draft';
 import type { HitLease } from './hit-lease';
 import type { Leases } from './leases';
 import { toIncrement, type OwnOperation } from './own-operations';
-import { createReplyDraft, finish, type ReplyDraft } from '../../core/batches/reply-draft';
 import { StoreError } from '../../core/errors';
 import type { LeaseCounts } from './lease-counts';
 

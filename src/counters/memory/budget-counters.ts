@@ -7,10 +7,9 @@ import {
 } from '../../core/budgets/advance';
 import { MAX_LAPSES, type Budget, type BudgetLimiter } from '../../core/budgets/budget';
 import { chargeHits } from '../../core/budgets/commit';
-import { refusalOfOne } from '../../core/budgets/refusing';
+import { refusalOfOne } from '../../core/budgets/outcome';
 import { changedState } from '../../core/budgets/states';
-import { underBudget } from '../../core/budgets/stored';
-import { usedOfNearest, withUsed } from '../../core/budgets/used';
+import { underBudget, usedOfNearest, withUsed } from '../../core/budgets/stored';
 import type { BudgetState, Reservation } from '../../core/kinds/kind';
 import type { Increment } from '../../core/ports';
 import type { Steps } from '../../core/steps';

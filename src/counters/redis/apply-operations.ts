@@ -1,7 +1,6 @@
 import { type StoreError } from '../../core/errors';
 import { type CounterBatch, type CounterReply, type Increment } from '../../core/ports';
-import { scatter } from '../../core/batches/sub-batch';
-import { createReplyDraft, failedReply, finish } from '../../core/batches/reply-draft';
+import { createReplyDraft, failedReply, finish, scatter } from '../../core/batches/reply-draft';
 import {
   encodeOperationsCall,
   readOperationsAnswer,
@@ -9,7 +8,8 @@ import {
   type OperationsReply,
 } from './operations-call';
 import { type RedisConnection } from './connection';
-import { type Sending, isReplyError } from './pipeline';
+import { type Sending } from './pipeline';
+import { isReplyError } from './probe-server';
 import { BUDGET_SCRIPTS } from './budgets/budget-script';
 import { readBudgetAnswer } from './budgets/budget-answer';
 import { encodeBudgetCall } from './budgets/budget-call';

@@ -3,7 +3,7 @@ import { StoreError } from '../../core/errors';
 import type { Clock } from '../../core/ports';
 import { toReason } from '../../platform/errors';
 import type { OperationsReply } from './operations-call';
-import { isReplyError } from './pipeline';
+import { isReplyError } from './probe-server';
 import { probeServer, type ServerAnswers } from './probe-server';
 import { createBatchesInFlight } from './in-flight';
 import type { Scripts } from './lua';

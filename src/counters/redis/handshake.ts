@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { toReason } from '../../platform/errors';
 import type { Credentials } from '../../platform/env-table/credentials';
 import type { Script } from './lua';
-import { isReplyError } from './pipeline';
+import { isReplyError } from './probe-server';
 import { isLackOfScripts, isWrongServer } from './store-errors';
 import { probeServer, type ProbeOptions, type ServerAnswers } from './probe-server';
 

@@ -1,4 +1,4 @@
-import { type Redis, ReplyError } from 'ioredis';
+import { type Redis } from 'ioredis';
 import type { StoreError } from '../../core/errors';
 import type { Increment } from '../../core/ports';
 import { isCount } from '../count';
@@ -93,9 +93,4 @@ export interface Sending {
   readonly withoutScripts?: boolean;
   /** For slots of a cluster that are being moved to this node. Implies `withoutScripts`. */
   readonly asking?: boolean;
-}
-
-/** Whether a server answered with this error; otherwise the connection or the client failed. */
-export function isReplyError(error: unknown): error is Error {
-  return error instanceof (ReplyError as typeof Error);
 }

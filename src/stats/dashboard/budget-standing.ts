@@ -1,5 +1,5 @@
 import { isBudgetLimiter } from '../../core/budgets/budget';
-import { budgetFields } from '../../core/explain/budget-fields';
+import { budgetFields } from '../../core/explain/limit-fields';
 import { burstOf } from '../../core/kinds/limiter';
 import type { State } from '../../core/kinds/kind';
 import { rateWords } from '../../core/rules/describe-limit';
