@@ -17,8 +17,13 @@ import type {
 } from '../core/ports';
 import type { Rules } from '../core/rules/rules';
 import { answerFor } from './answer';
-import { createBatchContext, type AnswerOptions, type BatchContext, type Counted } from './batch';
-import { leasedCounts } from './leased-hits';
+import {
+  createBatchContext,
+  type AnswerOptions,
+  type BatchContext,
+  type Counted,
+  leasedCounts,
+} from './batch';
 import { cancelsOf, withoutLeft } from './left-callers';
 import { logDecisions, type DecisionLog } from './log-decisions';
 

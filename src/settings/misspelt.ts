@@ -1,4 +1,4 @@
-import { nearestName } from '../fields/nearest-name';
+import { nearestName } from '../fields/names';
 import { type Environment, isServiceLink } from '../platform/env-table/read-table';
 import { SUBJECTS } from './tables';
 

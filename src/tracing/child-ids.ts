@@ -1,4 +1,4 @@
-import type { SpanIds } from '../wire/otlp/span-ids';
+import type { SpanIds } from '../wire/otlp/shapes';
 
 /** Drawing many at once costs a fraction of drawing each. */
 const DRAWN_AT_ONCE = 1_024;

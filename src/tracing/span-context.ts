@@ -1,4 +1,4 @@
-import type { SpanIds } from '../wire/otlp/span-ids';
+import type { SpanIds } from '../wire/otlp/shapes';
 import { parentOf } from './parent';
 import type { SpanContext, TracedCall } from './span-records';
 

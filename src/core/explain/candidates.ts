@@ -2,7 +2,7 @@ import type { Entry } from '../model';
 import type { KeyRules, RuleLevel, RuleNode } from '../rules/rules';
 import { findWildcards } from '../rules/wildcards';
 import type { LevelExplanation } from './explanation';
-import { createNearestName } from '../../fields/nearest-name';
+import { createNearestName } from '../../fields/names';
 
 /** Names that a hint lists. */
 export const MAX_NAMES = 20;

@@ -1,6 +1,6 @@
 import { quote } from '../../fields/located';
 import type { Report } from '../../fields/report';
-import { nearestName } from '../../fields/nearest-name';
+import { nearestName } from '../../fields/names';
 import { RULE_WORDS } from '../../core/rules/parse/rule-fields';
 import type { Struct, Value } from './messages';
 

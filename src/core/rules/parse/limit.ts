@@ -9,7 +9,7 @@ import { readPeriod } from './period';
 import { readReplaces, type LimitNames } from './replaces';
 import type { HasZone } from '../../windows/zone-data';
 import { belongsIn, ruleFields, type RuleFields } from './rule-fields';
-import { nearestName } from '../../../fields/nearest-name';
+import { nearestName } from '../../../fields/names';
 
 const UNITS = Object.keys(UNIT_SECONDS).map((unit) => unit.toLowerCase());
 
