@@ -15,6 +15,6 @@ export {
   type ExpressMiddleware,
   type LimitedRequest,
   type LimitedResponse,
-} from './express';
-export { rateLimitFetch } from './fetch';
-export { type DescriptorsOf, type RefusalOptions } from './refusal';
+} from './middleware';
+export { rateLimitFetch } from './middleware';
+export { type DescriptorsOf, type RefusalOptions } from './middleware';

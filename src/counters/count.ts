@@ -1,4 +1,5 @@
 import { StoreError } from '../core/errors';
+import type { CounterReading } from '../core/ports';
 
 /** A counter's value, or hits: a bigint where a number would lose digits. */
 export type Count = number | bigint;
@@ -27,4 +28,8 @@ export function addHits(count: Count, hits: Count): Count | StoreError {
 /** An error of one counter, fit to be sent to a client. */
 export function toKeyError(message: string): StoreError {
   return new StoreError('store_unavailable', message, { fault: 'key', forCaller: message });
+}
+
+export function unread(store: string, error: StoreError): CounterReading {
+  return { count: 0, expiresInSeconds: undefined, store, error };
 }

@@ -6,9 +6,8 @@ import type {
   Counters,
   Increment,
 } from '../core/ports';
-import { decideRuns } from './hold-back';
+import { decideRuns, UpdatedReadings } from './hold-back';
 import type { OverLimitCache } from './over-limit-cache';
-import { UpdatedReadings } from './updated-readings';
 import {
   createReplyDraft,
   fail,

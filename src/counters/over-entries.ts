@@ -2,6 +2,7 @@ import { copyOf } from '../platform/copy-of';
 import { bytesOfText } from './kept-key';
 import type { Limiter } from '../core/kinds/kind';
 import type { KnownState } from '../core/kinds/refusal';
+import type { Steps } from '../core/steps';
 
 export interface OverEntry {
   /** The highest limit that the counter is known to exceed: it exceeds every lower one too. */
@@ -188,4 +189,31 @@ function nextOldest(filed: Filed): string | undefined {
     next = filed.oldest.next();
   }
   return next.done === true ? undefined : next.value[0];
+}
+
+/** Counters visited by one search for those over their limit. */
+const MAX_VISITS = 1_000_000;
+
+/** Counters visited per step: a fraction of a millisecond. */
+const VISITS_OF_STEP = 1_024;
+
+/**
+ * The first `most` results among the counters that one search visits. Counters may change between two steps: `counters` must be an
+ * iteration that tolerates that, as a map's does.
+ */
+export function* findOver<T, Found>(
+  counters: Iterable<T>,
+  most: number,
+  toFound: (counter: T) => Found | undefined,
+): Steps<readonly Found[]> {
+  const found: Found[] = [];
+  let visits = 0;
+  for (const counter of counters) {
+    if (found.length >= most || visits >= MAX_VISITS) break;
+    visits += 1;
+    const one = toFound(counter);
+    if (one !== undefined) found.push(one);
+    if (visits % VISITS_OF_STEP === 0) yield;
+  }
+  return found;
 }

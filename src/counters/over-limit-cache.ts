@@ -1,14 +1,13 @@
 import { msOfBlocks } from '../core/budgets/block';
 import { isBudgetLimiter, type BudgetLimiter } from '../core/budgets/budget';
-import { refusalOfOne } from '../core/budgets/refusing';
+import { refusalOfOne } from '../core/budgets/outcome';
 import type { BudgetState, Reading, State } from '../core/kinds/kind';
 import { refusedUntil, stateRefusing } from '../core/kinds/refusal';
 import { type Increment, type Statistics } from '../core/ports';
 import type { Steps } from '../core/steps';
-import { findOver } from './find-over';
+import { OverEntries, type OverEntry, findOver } from './over-entries';
 import { dueSecondsOf } from './due-seconds';
 import { toKeptKey } from './kept-key';
-import { OverEntries, type OverEntry } from './over-entries';
 
 /** Cache of counters known to be over a limit, which saves store calls. */
 export interface OverLimitCache {

@@ -6,12 +6,12 @@ import {
   refuseIfNothing,
   setReading,
   type ReplyDraft,
+  deal,
+  scatter,
 } from '../core/batches/reply-draft';
-import { deal, scatter } from '../core/batches/sub-batch';
 import { settled, StoreError } from '../core/errors';
 import type { CounterBatch, CounterReply, Counters, Increment } from '../core/ports';
-import { planHoldBack, type ReadCounters } from './hold-back';
-import { stateName } from './updated-readings';
+import { planHoldBack, type ReadCounters, stateName } from './hold-back';
 import { readOf, planRollBack, type Refusing } from './roll-back';
 
 /** Counters that can also be read without creating them. */

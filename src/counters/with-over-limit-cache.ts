@@ -4,8 +4,9 @@ import {
   holdBackAt,
   readingAt,
   type ReplyDraft,
+  pick,
+  scatter,
 } from '../core/batches/reply-draft';
-import { pick, scatter } from '../core/batches/sub-batch';
 import { settled, StoreError } from '../core/errors';
 import type { State } from '../core/kinds/kind';
 import {

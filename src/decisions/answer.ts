@@ -1,9 +1,8 @@
 import type { BudgetOutcome } from '../core/budgets/outcome';
-import { budgetLines } from '../core/decision/budget-lines';
+import { type BatchStatsBuilder, budgetLines } from '../core/decision/batch-stats';
 import type { DescriptorHit, Plan } from '../core/planning/plan';
 import { evaluateUnknown, policyOf, toLocal } from '../core/decision/outage';
 import { dynamicMetadata, limitHeaders, overallCode } from '../core/decision/response';
-import type { BatchStatsBuilder } from '../core/decision/batch-stats';
 import {
   evaluate,
   evaluateBudget,

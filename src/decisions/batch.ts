@@ -5,7 +5,7 @@ import type { PolicyOptions } from '../core/decision/policy-headers';
 import type { HeaderNames } from '../core/decision/response';
 import { BatchStatsBuilder } from '../core/decision/batch-stats';
 import type { EvaluateOptions, Verdict } from '../core/decision/verdict';
-import type { CounterReply, Increment } from '../core/ports';
+import type { CounterReply, Increment, PendingRequest } from '../core/ports';
 
 export interface AnswerOptions extends EvaluateOptions, OutageOptions {
   /** SHADOW_MODE: the overall code is always OK. */
@@ -82,4 +82,34 @@ export function hitsBeside(hit: DescriptorHit, plan: Plan, firstHits: Int32Array
   ] as DescriptorHit;
   const earlier = cumulativeHits - hits;
   return hitsOfIncrement(plan.increments[hit.increment] as Increment) - earlier - hit.hits;
+}
+
+/** For each hit from `start` to `end` whether a lease answered it, without the store; undefined: none was. */
+export function leasedHits(
+  { reply: { leased }, plan }: Pick<BatchContext, 'reply' | 'plan'>,
+  start: number,
+  end: number,
+): readonly boolean[] | undefined {
+  if (leased === undefined) return undefined;
+  const hits: boolean[] = [];
+  for (let i = start; i < end; i++)
+    hits.push(leased[plan.descriptorHits[i]?.increment ?? -1] === true);
+  return hits.includes(true) ? hits : undefined;
+}
+
+/** For each request the number of those hits; undefined: none in the batch. */
+export function leasedCounts(
+  pendingRequests: readonly PendingRequest[],
+  batch: Pick<BatchContext, 'reply' | 'plan'>,
+): readonly number[] | undefined {
+  if (batch.reply.leased === undefined) return undefined;
+  let start = 0;
+  return pendingRequests.map(({ request }, i) => {
+    // Invalid requests are not in the plan.
+    if (batch.plan.faults[i] !== undefined) return 0;
+    const end = start + request.descriptors.length;
+    const hits = leasedHits(batch, start, end) ?? [];
+    start = end;
+    return hits.filter(Boolean).length;
+  });
 }

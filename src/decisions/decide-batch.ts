@@ -1,7 +1,6 @@
 import { planBatch, type Plan, type PlanOptions } from '../core/planning/plan';
 import { createWindowTable, type Windows } from '../core/planning/windows';
-import { createReplyDraft, EMPTY_REPLY, finish } from '../core/batches/reply-draft';
-import { scatter } from '../core/batches/sub-batch';
+import { createReplyDraft, EMPTY_REPLY, finish, scatter } from '../core/batches/reply-draft';
 import { planLocal } from '../core/decision/outage';
 import { BatchStatsBuilder, type BatchStats } from '../core/decision/batch-stats';
 import { failure, StoreError, type FailureCode } from '../core/errors';
@@ -18,8 +17,13 @@ import type {
 } from '../core/ports';
 import type { Rules } from '../core/rules/rules';
 import { answerFor } from './answer';
-import { createBatchContext, type AnswerOptions, type BatchContext, type Counted } from './batch';
-import { leasedCounts } from './leased-hits';
+import {
+  createBatchContext,
+  type AnswerOptions,
+  type BatchContext,
+  type Counted,
+  leasedCounts,
+} from './batch';
 import { cancelsOf, withoutLeft } from './left-callers';
 import { logDecisions, type DecisionLog } from './log-decisions';
 

@@ -1,5 +1,5 @@
 import { because } from '../core/explain/because';
-import { budgetFields } from '../core/explain/budget-fields';
+import { limitFields, budgetFields, limitSource, sourceText } from '../core/explain/limit-fields';
 import {
   entryTexts,
   explainPath,
@@ -13,9 +13,7 @@ import type {
   LimitExplanation,
   PathExplanation,
 } from '../core/explain/explanation';
-import { limitFields } from '../core/explain/limit-fields';
 import { chargeOf } from '../core/explain/list-rules';
-import { limitSource, sourceText } from '../core/explain/limit-source';
 import { failure, type Failure } from '../core/errors';
 import type { DecisionRequest, DescriptorStatus, Entry, RequestDescriptor } from '../core/model';
 import { planBatch, type DescriptorHit, type Plan } from '../core/planning/plan';

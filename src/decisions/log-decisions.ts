@@ -1,8 +1,7 @@
 import { decidingVerdict, limitOfList, overallCode } from '../core/decision/response';
 import type { DecisionRecord } from '../core/decision/decision-record';
 import type { Answer, PendingRequest } from '../core/ports';
-import type { AnswerOptions, BatchContext, Verdicts } from './batch';
-import { leasedHits } from './leased-hits';
+import { type AnswerOptions, type BatchContext, type Verdicts, leasedHits } from './batch';
 
 export interface DecisionLog {
   /** Whether to log a decision; `isRefused`: it was over a limit, also where shadow mode or another quota let it pass. */

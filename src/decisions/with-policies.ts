@@ -3,14 +3,15 @@ import {
   RETRY_AFTER,
   type PolicyOptions,
   type PolicyStatus,
+  policyNames,
+  type NamedPolicy,
+  lengthen,
 } from '../core/decision/policy-headers';
 import { limitHeaders } from '../core/decision/response';
-import { lengthen } from '../core/decision/retry-after';
 import type { Decision, Header, LimitFigures } from '../core/model';
 import { periodText } from '../core/rules/describe-limit';
 import type { BatchContext, Verdicts } from './batch';
 import { policyStatuses } from './policy-statuses';
-import { policyNames, type NamedPolicy } from '../core/decision/policy-name';
 
 /** The content type of a problem (RFC 9457), as a header of the answer. */
 const PROBLEM_HEADER = { key: 'Content-Type', value: 'application/problem+json' } as const;

@@ -1,6 +1,5 @@
 import { describe, quote, type Located, type LocatedMap } from './located';
-import { didYouMean, readName, unknown, warnOfDuplicate, type Words } from './names';
-import { nearestName } from './nearest-name';
+import { didYouMean, readName, unknown, warnOfDuplicate, type Words, nearestName } from './names';
 import type { Place } from './problem';
 import type { ErrorClass, Report, WarningClass } from './report';
 import { isSet, present, resolveScalar } from './scalars';

@@ -21,7 +21,7 @@ import { responseHeadersTable } from './response-headers';
 import { kvstoreTable, perSecondStoreTable, perSecondSwitchTable, sharedStoreTable } from './store';
 import { workersTable } from './workers';
 import { xdsTable } from './xds';
-import { nearestName } from '../fields/nearest-name';
+import { nearestName } from '../fields/names';
 import { type Environment, isServiceLink } from '../platform/env-table/read-table';
 
 export interface Subject {

@@ -9,7 +9,7 @@ import { createTracer, type TracerOptions } from './create-tracer';
 import { sizeOf } from './span-records';
 import { createSpanQueue, type SpanQueueOptions } from './span-queue';
 import { createEpoch, createWriteSpan } from './write-spans';
-import type { SpanIds } from '../wire/otlp/span-ids';
+import type { SpanIds } from '../wire/otlp/shapes';
 
 /** The spans of calls and batches; `close` exports the rest. */
 export interface Tracing {

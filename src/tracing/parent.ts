@@ -2,7 +2,7 @@ import { ROOT_CONTEXT, trace, type TextMapGetter } from '@opentelemetry/api';
 import { parseTraceParent, TraceState } from '@opentelemetry/core';
 import { B3Propagator } from '@opentelemetry/propagator-b3';
 import type { CallHeaders } from '../core/ports';
-import { toSpanIds, type SpanIds } from '../wire/otlp/span-ids';
+import { toSpanIds, type SpanIds } from '../wire/otlp/shapes';
 import { hasB3 } from './is-sampled';
 
 const b3 = new B3Propagator();

@@ -8,7 +8,7 @@ import type {
   PendingRequest,
 } from '../core/ports';
 import { copyOf } from '../platform/copy-of';
-import type { SpanIds } from '../wire/otlp/span-ids';
+import type { SpanIds } from '../wire/otlp/shapes';
 import { HEADER_NAMES, parentOf } from './parent';
 
 /*

@@ -1,6 +1,5 @@
 import type { CallKind } from '../core/ports';
-import { attributeKey, OtlpSpanKind, spanShape } from '../wire/otlp/shapes';
-import type { SpanIds } from '../wire/otlp/span-ids';
+import { attributeKey, OtlpSpanKind, spanShape, type SpanIds } from '../wire/otlp/shapes';
 import type { SpanWriter } from '../wire/otlp/span-writer';
 import {
   type CallRecord,

@@ -1,4 +1,4 @@
-import { encodeHuffman } from '../../src/wire/http2/hpack/huffman-encode';
+import { encodeHuffman } from '../../src/wire/http2/hpack/encoder';
 import { STATIC_TABLE } from '../../src/wire/http2/hpack/static-table';
 
 /** Writes the header block of the next call at `at` and answers where it ends. */

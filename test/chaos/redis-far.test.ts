@@ -1,7 +1,9 @@
 import { StoreError } from '../../src/core/errors';
-import { MAX_BATCHES_IN_FLIGHT } from '../../src/counters/redis/connections';
+import {
+  MAX_BATCHES_IN_FLIGHT,
+  PAUSE_AFTER_FAILURE_MS,
+} from '../../src/counters/redis/connections';
 import type { PoolOptions } from '../../src/counters/redis/options';
-import { PAUSE_AFTER_FAILURE_MS } from '../../src/counters/redis/pool-growth';
 import { batch, freshKey, increment } from '../contract/counters.contract';
 import { eventually } from '../support/edge/eventually';
 import {

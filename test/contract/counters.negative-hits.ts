@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { compileRules } from '../../src/core/rules/compile';
 import { budgetOf, inFlight } from '../support/budgets';
+import type { DescriptorStatus } from '../../src/core/model';
 import { createDecider, decisionOf } from '../support/decider';
 import { freshKey, START_SECONDS, type CountersUnderTest } from '../support/increments';
 import { descriptor, request } from '../support/requests';
@@ -37,7 +38,7 @@ const STEPS = fc.array(
 );
 
 /** The time of a store may go on between its answers about two keys. */
-const withoutResets = (statuses: readonly { readonly secondsUntilReset?: number }[]) =>
+const withoutResets = (statuses: readonly DescriptorStatus[]) =>
   statuses.map((status) => ({ ...status, secondsUntilReset: undefined }));
 
 /** Hits below 0 in every mode, as the planner makes increments of them. */

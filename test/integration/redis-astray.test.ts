@@ -1,7 +1,7 @@
 import { Subscription } from 'rxjs';
 import { logRedisEvent } from '../../src/app/store/log-store-event';
 import { createOutageLog } from '../../src/app/outage-log';
-import { createRedirectTargets } from '../../src/counters/redis/cluster/redirect-targets';
+import { createRedirectTargets } from '../../src/counters/redis/cluster/cluster-nodes';
 import type { RedisNode } from '../../src/counters/redis/node';
 import type { RedisEvent } from '../../src/counters/redis/options';
 import { batch, freshKey, increment } from '../contract/counters.contract';

@@ -1,4 +1,4 @@
-import { claimText } from '../../src/counters/redis/claim';
+import { claimText } from '../../src/counters/redis/notes';
 import { startRedisCluster, type RedisCluster } from '../support/edge/redis-cluster';
 import { runRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
 import { startSentinels, type SentinelSetup } from '../support/edge/redis-sentinels';

@@ -1,5 +1,5 @@
 import { counterStates } from '../support/limiters';
-import { createSwitchListener } from '../../src/counters/redis/sentinel/hear-switches';
+import { createSwitchListener } from '../../src/counters/redis/sentinel/create-sentinel-store';
 import { batch, freshKey, increment } from '../contract/counters.contract';
 import { ask, keyFor, slowRule, usedHits } from '../support/algorithm-increments';
 import { eventually } from '../support/edge/eventually';

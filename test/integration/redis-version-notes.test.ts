@@ -1,4 +1,4 @@
-import { noteVersions } from '../../src/counters/redis/version-notes';
+import { noteVersions } from '../../src/counters/redis/notes';
 import { startRedisCluster } from '../support/edge/redis-cluster';
 import { runRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
 import { startRedisServer } from '../support/edge/redis-server';

@@ -1,7 +1,7 @@
 import { parseRules } from '../../src/rule-sources/parse-rules';
 import type { DecisionRequest } from '../../src/core/model';
 import { compileRules } from '../../src/core/rules/compile';
-import { createReplyReader } from '../../src/counters/memcached/reply-reader';
+import { createReplyReader } from '../../src/counters/memcached/protocol';
 import { createMemoryCounters } from '../../src/counters/memory/create-memory-counters';
 import { unpack } from '../../src/counters/redis/message-pack';
 import { createChanges } from '../../src/stats/push-output';

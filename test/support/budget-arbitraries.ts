@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { BlockTerms, Budget, BudgetEntry, BudgetLimiter } from '../../src/core/budgets/budget';
-import { slots } from '../../src/core/budgets/slots';
+import { slots } from '../../src/core/budgets/budget-kind';
 import { fixed } from '../../src/core/kinds/fixed';
 import { compileLimiter } from '../../src/core/kinds/limiter';
 import { gcra } from '../../src/core/kinds/gcra';

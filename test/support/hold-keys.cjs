@@ -6,7 +6,7 @@ const [what, keys, length] = process.argv.slice(2);
 const { createMemoryCounters } = require('../../dist/src/counters/memory/create-memory-counters');
 const { createOverLimitCache } = require('../../dist/src/counters/over-limit-cache');
 const { plainLimiter } = require('../../dist/src/core/kinds/kinds');
-const { createRecentKeys } = require('../../dist/src/counters/redis/recent-keys');
+const { createRecentKeys } = require('../../dist/src/counters/redis/connection');
 
 const REQUEST_CHARACTERS = 100_000;
 

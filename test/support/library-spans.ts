@@ -1,7 +1,6 @@
 import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import { ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
-import type { OtlpSpanKind } from '../../src/wire/otlp/shapes';
-import type { SpanIds } from '../../src/wire/otlp/span-ids';
+import type { OtlpSpanKind, SpanIds } from '../../src/wire/otlp/shapes';
 
 /** A span as our writer is told of it. */
 export interface ToldSpan {

@@ -1,7 +1,7 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { BUDGET_SCRIPTS } from '../../src/counters/redis/budgets/budget-script';
 import { KIND_SCRIPTS } from '../../src/counters/redis/lua-kinds';
-import { TIME_SCRIPT } from '../../src/counters/redis/server-time';
+import { TIME_SCRIPT } from '../../src/counters/redis/server-clock';
 import { readCommand, writeCommand } from './resp';
 
 export interface RedisClock {

@@ -1,13 +1,12 @@
 import type { Snapshot } from '../../../streams';
 import { isBudgetLimiter } from '../../core/budgets/budget';
 import { failure, settled, StoreError, type Failure } from '../../core/errors';
-import { ageSeconds, budgetFields } from '../../core/explain/budget-fields';
+import { ageSeconds, budgetFields, limitSource } from '../../core/explain/limit-fields';
 import { entryTexts } from '../../core/explain/explain-path';
 import type { DecisionRequest } from '../../core/model';
-import { limitSource } from '../../core/explain/limit-source';
+import { windowsAt } from '../../core/planning/windows';
 import { findCounters } from '../../core/planning/find-counters';
 import { readValueLimits } from '../../core/planning/value-limit';
-import { windowsAt } from '../../core/planning/windows';
 import type { Clock, CounterReading, Increment, LimitsFrom, Statistics } from '../../core/ports';
 import type { Rules } from '../../core/rules/rules';
 import { requestOfTokens } from '../../core/rules/secrets';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createSnapshot } from '../../../streams';
-import type { Decisions } from '../../identity/limits/decisions';
+import { type Decisions, createJsonDecisions } from '../../identity/limits/decisions';
 import { createLimits, NO_LIMITS } from '../../identity/limits/limits';
 import {
   createIdentityService,
@@ -19,7 +19,6 @@ import { toReason } from '../../platform/errors';
 import { runToCompletion } from '../actor';
 import { runProcess, type Lifecycle } from '../process/run-process';
 import { chooseIdentityStore, localName } from './choose-store';
-import { createJsonDecisions } from '../../identity/limits/json-decisions';
 import type { IdentitySettings, JwtSettings } from '../../settings/identity';
 import type { InProcessDecisions } from './in-process-decisions';
 import { lazy } from './lazy';

@@ -6,7 +6,7 @@ import { EMPTY, map, merge, timer, type Observable } from 'rxjs';
 import { createStopSignal, exhaustLatest, fromTask, type Snapshot } from '../../../streams';
 import type { Statistics } from '../../core/ports';
 import type { Rules } from '../../core/rules/rules';
-import type { VersionNote } from '../../counters/redis/version-notes';
+import type { VersionNote } from '../../counters/redis/notes';
 import { toReason } from '../../platform/errors';
 import type { Logger } from '../../platform/logger';
 import { byRelease, releaseNumber } from '../../zoneinfo/zone-files';

@@ -9,7 +9,7 @@ import {
 } from '../../../streams';
 import type { Clock, Statistics } from '../../core/ports';
 import type { Rules, KeyRules, RuleLevel, RuleLimit, RuleNode } from '../../core/rules/rules';
-import type { Claim } from '../../counters/redis/claim';
+import type { Claim } from '../../counters/redis/notes';
 import { toReason } from '../../platform/errors';
 import type { Logger } from '../../platform/logger';
 import { type SecretKey, keyAt } from '../../platform/secret-keys/parse-secret-keys';

@@ -16,7 +16,7 @@ import type { MemcachedCounters } from '../../counters/memcached/create-memcache
 import type { MemoryCounters } from '../../counters/memory/create-memory-counters';
 import { isPerSecond } from '../../counters/per-second-split';
 import type { RedisCounters } from '../../counters/redis/options';
-import { unread } from '../../counters/unread';
+import { unread } from '../../counters/count';
 
 /** The stores: most services use one of them. */
 export const lazy = {

@@ -2,8 +2,7 @@ import { merge, of } from 'rxjs';
 import { turnWindow } from '../../../streams';
 import type { Clock, CounterPlace, Statistics } from '../../core/ports';
 import { withCircuitBreaker } from '../../counters/circuit-breaker/circuit-breaker';
-import { claimText, type Claim } from '../../counters/redis/claim';
-import { noteVersions, type VersionNote } from '../../counters/redis/version-notes';
+import { noteVersions, type VersionNote, claimText, type Claim } from '../../counters/redis/notes';
 import type {
   RedisCountersDeps,
   RedisCountersOptions,

@@ -13,8 +13,7 @@ import type {
 import type { ReadFields } from '../../counters/limits-from/create-limits-from';
 import { createMemoryCounters } from '../../counters/memory/create-memory-counters';
 import type { OverLimitCache } from '../../counters/over-limit-cache';
-import type { Claim } from '../../counters/redis/claim';
-import type { VersionNote } from '../../counters/redis/version-notes';
+import type { VersionNote, Claim } from '../../counters/redis/notes';
 import type { OnForget } from '../../counters/redis/options';
 import type { PublishInvalidation } from '../../counters/with-over-limit-cache';
 import { memoryBounds, readHeapLimit } from './memory-bounds';

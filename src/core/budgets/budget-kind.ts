@@ -1,4 +1,4 @@
-import type { Operation, BudgetState, Limiter, Kind } from '../kinds/kind';
+import type { Operation, BudgetState, Limiter, Kind, CounterState } from '../kinds/kind';
 import type { EntryState } from '../kinds/state';
 import { WINDOW_RANGE } from '../kinds/window';
 import { isRecalledWhole } from '../kinds/refusal';
@@ -10,6 +10,7 @@ import { chargeHits, commit } from './commit';
 import { chargeOf, blockAt, freeUnits, judge } from './judge';
 import { outcomeOfBudget, type BudgetOutcome } from './outcome';
 import { recordOf, stateOf } from './record';
+import { fixed } from '../kinds/fixed';
 
 /**
  * Several limits, reservations and blocks under one key, with the interface of a kind. It composes the kinds of its limits
@@ -197,3 +198,15 @@ function microsOfLife({ limiter, windowAt }: BudgetEntry, state: BudgetState, at
     ? limiter.kind.ticksOfLife(limiter, one) * limiter.tickMicros
     : one.endSeconds * 1_000_000 - state.atMicros;
 }
+
+/**
+ * `in_flight` (budgets.md section 5) in the shape of a kind: `used` is the number of open reservations, which opening and closing
+ * change. Hits change nothing.
+ */
+export const slots = {
+  ...fixed,
+  letter: 'i',
+  words: { name: 'in_flight', feature: 'algorithm: in_flight', ofLimiter: () => [] },
+  serves: () => false,
+  take: (_, state) => state,
+} as const satisfies Kind<CounterState>;

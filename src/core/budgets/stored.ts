@@ -1,9 +1,11 @@
 import type { BlockState, BudgetState, EntryState } from '../kinds/state';
-import { unusedBudget, type Moment } from './advance';
+import { unusedBudget, type Moment, advanceBudget, type Lapse } from './advance';
 import { blockEndMs, NO_BLOCK } from './block';
 import type { Budget, BudgetEntry } from './budget';
-import { blockName } from './record';
+import { blockName, stateOf } from './record';
 import { changedState, entryState } from './states';
+import { take } from './commit';
+import { freeUnits } from './judge';
 
 /**
  * State of a limit or a block that the current rule does not have, but another rule with the same key does or did: kept until it
@@ -102,4 +104,63 @@ function entryThen(
   const tickOf = (micros: number): number => Math.floor(micros / limiter.tickMicros);
   const ticks = tickOf(atMicros) - tickOf(part.atMicros);
   return entryState(limiter.kind.advance(limiter, state, ticks), state.endSeconds);
+}
+
+/** A counter as a store keeps it, and its leases that have expired since it was written. */
+export interface Kept {
+  /** Undefined: there is no record. */
+  readonly record: string | undefined;
+  /** Reserved hits after the last call. */
+  readonly held?: number;
+  readonly open?: number;
+  /** In the order of their expiry. */
+  readonly lapses: readonly Lapse[];
+}
+
+/** The counter as the next call would read it; undefined: another kind wrote its record. */
+export function standingOf(
+  budget: Budget,
+  { record, held = 0, open = 0, lapses }: Kept,
+  moment: Moment,
+): BudgetState | undefined {
+  const [first] = lapses;
+  // Advance only to the first expiry: what that charges drains from then on.
+  const then = first === undefined ? moment : { ...moment, micros: first.endMs * 1_000 };
+  const kept = record === undefined ? unusedBudget(budget, then) : stateOf(budget, record, then);
+  return kept && advanceBudget(budget, { ...kept, held, open }, lapses, moment);
+}
+
+/** The counter with one limit set to `hits`; its other limits, its blocks and its reservations stay. */
+export function withUsed(
+  budget: Budget,
+  state: BudgetState,
+  at: number,
+  hits: number,
+): BudgetState {
+  const { atMicros: micros } = state;
+  const unused = unusedBudget(budget, { micros, nowSeconds: micros / 1_000_000 });
+  const used = take(budget.entries[at] as BudgetEntry, unused.entries[at] as EntryState, hits);
+  const entries = state.entries.map((one, place) => (place === at ? used : one));
+  return changedState(state, { entries });
+}
+
+interface LimitInUse {
+  readonly used: number;
+  readonly share: number;
+}
+
+/**
+ * Hits in use, reserved ones included, under the hit limit with the smallest share left; in a debt above the limit. For a rule that
+ * has only slots: the slots taken.
+ */
+export function usedOfNearest({ entries }: Budget, state: BudgetState): number {
+  const uses = entries.flatMap((entry, at) => {
+    if (entry.isResting) return [];
+    const { size, periodTicks } = entry.limiter;
+    const free = Math.floor(freeUnits(entry, state, at) / periodTicks);
+    return [{ isSlots: entry.isSlots, used: size - free, share: free / Math.max(size, 1) }];
+  });
+  const ofHits = uses.filter(({ isSlots }) => !isSlots);
+  const [first, ...others] = ofHits.length === 0 ? uses : ofHits;
+  return others.reduce((a, b) => (b.share < a.share ? b : a), first as LimitInUse).used;
 }

@@ -1,4 +1,4 @@
-import { pick, type SubBatch } from '../batches/sub-batch';
+import { pick, type SubBatch } from '../batches/reply-draft';
 import { isBudgetLimiter } from '../budgets/budget';
 import { shareOf } from '../kinds/limiter';
 import type { Limiter } from '../kinds/kind';

@@ -3,11 +3,18 @@ import type { RulePlace } from '../rules/definition';
 import type { Place } from '../../fields/problem';
 import type { DomainRules, RuleLevel, RuleNode, Rules } from '../rules/rules';
 import { redactedEntries, type Secrets } from '../rules/secrets';
-import { findOrder, findWayBack } from './alternatives';
-import { commandIn, withoutQueries } from './as-sent';
-import { candidatesOf, keysOf, rulesOfKey, valuesOf, type Candidate } from './candidates';
+import { findOrder, findWayBack, commandIn, withoutQueries } from './alternatives';
+import {
+  candidatesOf,
+  keysOf,
+  rulesOfKey,
+  valuesOf,
+  type Candidate,
+  listed,
+  MAX_NAMES,
+  suggest,
+} from './candidates';
 import type { LevelExplanation, NoLimit, PathExplanation } from './explanation';
-import { listed, MAX_NAMES, suggest } from './names';
 
 /** Rules listed as passed over, per level. */
 const MAX_PASSED_OVER = 20;

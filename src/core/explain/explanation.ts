@@ -1,4 +1,3 @@
-import type { BudgetFields } from './budget-fields';
 import type { Code } from '../model';
 import type { ValueLimit } from '../rules/rules';
 import type { Unit } from '../units';
@@ -141,4 +140,25 @@ export interface Explanation {
   readonly rules?: RulesVersion;
   readonly descriptors: readonly DescriptorExplanation[];
   readonly responseHeaders: readonly (readonly [name: string, value: string])[];
+}
+
+/** What operators see of a counter of a rule with a budget, besides hits in use (budgets.md section 9). */
+export interface BudgetFields {
+  readonly limits: readonly LimitStanding[];
+  /** Hits that open reservations hold, and the number of open ones; absent for a rule without reservations. */
+  readonly held?: number;
+  readonly open?: number;
+  /** Age of the open reservation that expires first, by the rule's current lease; absent while none is open. */
+  readonly oldestSeconds?: number;
+  /** Refusals counted for the next block; absent while there are none. */
+  readonly strikes?: number;
+  /** Seconds until the last block ends; absent while it is not blocked. */
+  readonly blockedSeconds?: number;
+}
+
+export interface LimitStanding {
+  /** Its name in statistics: `hour`, `day_gcra`. */
+  readonly name: string;
+  readonly remaining: number;
+  readonly resetSeconds: number;
 }

@@ -5,7 +5,7 @@ import type {
   LevelExplanation,
   LimitExplanation,
 } from './explanation';
-import { sourceText } from './limit-source';
+import { sourceText } from './limit-fields';
 
 /** An explanation for a person: a line for each level, indented. */
 export function explanationText(explanation: Explanation): string {

@@ -1,9 +1,9 @@
+import type { Windows } from './windows';
+import type { Rules } from '../rules/rules';
 import { validateRequest } from '../decision/request';
 import type { DecisionRequest } from '../model';
 import type { Increment } from '../ports';
-import type { Rules } from '../rules/rules';
 import { planBatch, type PlanOptions } from './plan';
-import type { Windows } from './windows';
 
 /**
  * The counters in which a request would count, one for each descriptor; undefined where no limit applies and under an unlimited

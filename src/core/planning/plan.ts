@@ -7,8 +7,13 @@ import type { RuleLimit, Rules } from '../rules/rules';
 import type { Secrets } from '../rules/secrets';
 import { UNIT_SECONDS } from '../units';
 import { Coalescer, NOT_MERGED } from './coalesce';
-import { budgetIncrement, faultOfBudgets, reservationOf } from './plan-budget';
-import { Runs, type RunOptions } from './runs';
+import {
+  budgetIncrement,
+  faultOfBudgets,
+  reservationOf,
+  Runs,
+  type RunOptions,
+} from './plan-budget';
 import { withValueLimit } from './value-limit';
 import { windowOf, type Windows } from './windows';
 

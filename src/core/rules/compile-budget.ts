@@ -1,4 +1,4 @@
-import { budgetKind } from '../budgets/budget-kind';
+import { budgetKind, slots } from '../budgets/budget-kind';
 import type {
   BlockTerms,
   Budget,
@@ -6,7 +6,6 @@ import type {
   BudgetLimiter,
   ReserveTerms,
 } from '../budgets/budget';
-import { slots } from '../budgets/slots';
 import { compileLimiter } from '../kinds/limiter';
 import type { CounterState, Limiter } from '../kinds/kind';
 import { kindOf } from '../kinds/kinds';

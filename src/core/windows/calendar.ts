@@ -1,7 +1,6 @@
-import { toCivilDate, toDayNumber } from './days';
+import { type FindZone, type ZoneOrigin, toCivilDate, toDayNumber } from './zone-data';
 import { keepWindow, type WindowAt, type WindowSpan } from './length';
 import { createTimeZone, type TimeZone } from './time-zone';
-import type { FindZone, ZoneOrigin } from './zone-data';
 
 /** A calendar period of a rule (`calendar: true`). */
 export interface CalendarPeriod {

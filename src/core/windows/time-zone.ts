@@ -1,5 +1,10 @@
-import { toDayNumber } from './days';
-import { offsetsOf, type FoundZone, type HasZone, type ZoneOffsets } from './zone-data';
+import {
+  offsetsOf,
+  type FoundZone,
+  type HasZone,
+  type ZoneOffsets,
+  toDayNumber,
+} from './zone-data';
 
 const DAY_SECONDS = 86_400;
 

@@ -1,6 +1,6 @@
-import { type Observable } from 'rxjs';
+import type { Observable } from 'rxjs';
 import { createStopSignal, keepConnected, type LostConnection } from '../../../streams';
-import { type Random } from '../../core/ports';
+import type { Random } from '../../core/ports';
 import { toReason } from '../../platform/errors';
 
 /** A connection that is ready for use. */
@@ -167,4 +167,83 @@ function attemptLimit(timeoutMs: number, failures: number): number {
 /** Upper bound for one attempt to open a connection. */
 export function longestAttemptMs(timeoutMs: number): number {
   return Math.max(timeoutMs, LONG_ATTEMPT_MS);
+}
+
+/** How long opening a connection may take, and what aborts it. */
+export interface Attempt {
+  /** Limit for connecting and the handshake together. */
+  readonly attemptMs: number;
+  readonly signal: AbortSignal;
+}
+
+interface AttemptDeps {
+  /** Rejects the task, with this reason. */
+  readonly giveUp: (reason: string) => void;
+  /** A possible cause, for the message of a time-out. */
+  readonly hint?: () => string;
+}
+
+/** Runs the steps of opening a connection; gives up on the time-out or when the signal is aborted. */
+export async function withinAttempt<T>(
+  { attemptMs, signal }: Attempt,
+  { giveUp, hint = () => '' }: AttemptDeps,
+  task: () => Promise<T>,
+): Promise<T> {
+  const onLate = (): void => {
+    giveUp(`no answer within ${String(attemptMs)} ms${hint()}`);
+  };
+  const onAbort = (): void => {
+    giveUp('the service is stopping');
+  };
+  const timer = setTimeout(onLate, attemptMs);
+  signal.addEventListener('abort', onAbort);
+  try {
+    signal.throwIfAborted();
+    return await task();
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+export interface ReplyDeadlineDeps {
+  readonly monotonicMs: () => number;
+  /** When the oldest pending call began; undefined when none is pending. */
+  readonly oldestSinceMs: () => number | undefined;
+  /** The oldest call has been pending for `timeoutMs`. */
+  readonly onTimeout: () => void;
+}
+
+/** Watches, with one timer, how long the oldest pending call has waited. */
+export function createReplyDeadline(deps: ReplyDeadlineDeps, timeoutMs: number) {
+  const { monotonicMs, oldestSinceMs, onTimeout } = deps;
+  let timer: NodeJS.Timeout | undefined;
+  let isStopped = false;
+
+  const checkIn = (delayMs: number): void => {
+    timer = setTimeout(check, delayMs, checkAgain).unref();
+  };
+  // Answers that came while this process was busy are still unread in the socket: they are read first.
+  const checkAgain = (): void => {
+    setImmediate(check, onTimeout);
+  };
+  const check = (onLate: () => void): void => {
+    timer = undefined;
+    const sinceMs = oldestSinceMs();
+    if (isStopped || sinceMs === undefined) return;
+    const leftMs = sinceMs + timeoutMs - monotonicMs();
+    if (leftMs > 0) checkIn(Math.ceil(leftMs));
+    else onLate();
+  };
+
+  return {
+    /** A call begins to wait. */
+    watch() {
+      if (timer === undefined && !isStopped) checkIn(timeoutMs);
+    },
+    stop() {
+      isStopped = true;
+      clearTimeout(timer);
+    },
+  };
 }

@@ -10,14 +10,26 @@ import type {
   Statistics,
 } from '../../core/ports';
 import { once } from '../once';
-import { joinReply, learnCount } from './join-reply';
+import {
+  splitCharges,
+  toSend,
+  withOwn,
+  type RestCharge,
+  type SplitCharges,
+  joinReply,
+  learnCount,
+} from './split-charges';
 import { LeaseCounts } from './lease-counts';
 import type { LeasePlace } from './lease-table';
-import { Leases, type LeaseOptions, type LeaseReading } from './leases';
-import { settleOwn, type OwnOperation } from './own-operations';
-import { IDLE_TIMES, MAX_RETURNS, SWEEPS, takeIdle } from './return-idle';
-import { RoundTrips } from './round-trips';
-import { splitCharges, toSend, withOwn, type RestCharge, type SplitCharges } from './split-charges';
+import { Leases, type LeaseOptions, type LeaseReading, RoundTrips } from './leases';
+import {
+  settleOwn,
+  type OwnOperation,
+  IDLE_TIMES,
+  MAX_RETURNS,
+  SWEEPS,
+  takeIdle,
+} from './own-operations';
 
 export interface LeasedCountersDeps {
   /** Counts for rules without leases. */

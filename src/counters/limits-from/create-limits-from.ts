@@ -9,9 +9,13 @@ import {
 import type { LimitsFrom, Statistics } from '../../core/ports';
 import type { LimitsFromRule, ValueLimit } from '../../core/rules/rules';
 import { toReason } from '../../platform/errors';
-import { createKnownLimits, type KnownLimits, type KnownLimitsBounds } from './known-limits';
-import { parseLimit } from './parse-limit';
-import { ReadTally } from './read-tally';
+import {
+  createKnownLimits,
+  type KnownLimits,
+  type KnownLimitsBounds,
+  parseLimit,
+  ReadTally,
+} from './known-limits';
 
 /** Reads fields of a hash, null where there is none. Rejects when the store cannot be reached or the key is not a hash. */
 export type ReadFields = (

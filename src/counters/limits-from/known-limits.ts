@@ -1,6 +1,35 @@
 import type { ValueLimit } from '../../core/rules/rules';
 import { copyOf } from '../../platform/copy-of';
 
+/** The result of one read of fields: keeps only the first invalid text, since all of a large hash would need its memory again. */
+export class ReadTally {
+  found = '';
+  invalid = 0;
+  #present = 0;
+  #gone = 0;
+
+  /** `text` is null where the field is missing; `before`: the known limit of its value. */
+  note(text: string | null, limit: ValueLimit | 'invalid' | undefined, before: unknown): void {
+    if (text === null) {
+      if (before !== undefined) this.#gone += 1;
+      return;
+    }
+    this.#present += 1;
+    if (limit !== 'invalid') return;
+    if (this.invalid === 0) this.found = text;
+    this.invalid += 1;
+  }
+
+  /** Number of fields that existed before, when none exists now; else 0. */
+  get lost(): number {
+    return this.#present === 0 ? this.#gone : 0;
+  }
+
+  get hasFields(): boolean {
+    return this.#present > 0;
+  }
+}
+
 interface Known {
   /** Undefined: it has no limit of its own, or was not read yet. */
   limit: ValueLimit | undefined;
@@ -153,4 +182,12 @@ export class KnownLimits {
 
 function bytesOf(value: string): number {
   return VALUE_BYTES + 2 * value.length;
+}
+
+/** The limit in a field; `invalid` when it is neither a whole number that the rule can count nor `unlimited`. */
+export function parseLimit(text: string, maxLimit: number): ValueLimit | 'invalid' {
+  if (text === 'unlimited') return 'unlimited';
+  if (!/^\d{1,10}$/.test(text)) return 'invalid';
+  const limit = Number(text);
+  return limit <= maxLimit ? limit : 'invalid';
 }

@@ -6,8 +6,10 @@ import {
   holdBackAt,
   toReply,
   type ReplyDraft,
+  deal,
+  scatter,
+  type SubBatch,
 } from '../../core/batches/reply-draft';
-import { deal, scatter, type SubBatch } from '../../core/batches/sub-batch';
 import { addHits, toKeyError } from '../count';
 import { decideRuns } from '../hold-back';
 import { type Counts, type NodeCounters } from './node-counters';

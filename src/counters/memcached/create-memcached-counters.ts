@@ -4,13 +4,11 @@ import { createSnapshot, createStopSignal, createStreamGroup } from '../../../st
 import { EMPTY_REPLY } from '../../core/batches/reply-draft';
 import { StoreError } from '../../core/errors';
 import { type CounterReading, type Counters, type CounterWriter } from '../../core/ports';
-import { toKeyError } from '../count';
-import { unread } from '../unread';
+import { toKeyError, unread } from '../count';
 import { countBatch } from './count-batch';
-import { followNodes } from './follow-nodes';
+import { createNodesInUse, type MemcachedNode, followNodes } from './nodes-in-use';
 import { type NodeCounters } from './node-counters';
 import { createNodePart, type NodePart } from './node-part';
-import { createNodesInUse, type MemcachedNode } from './nodes-in-use';
 import {
   type MemcachedCountersDeps,
   type MemcachedCountersOptions,

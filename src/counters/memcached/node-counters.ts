@@ -1,7 +1,6 @@
 import { StoreError } from '../../core/errors';
 import { type Count } from '../count';
-import { type MemcachedConnection, type NodeConnection } from './connection';
-import { type PendingCommand } from './in-flight';
+import type { MemcachedConnection, NodeConnection, PendingCommand } from './connection';
 import { getCommand, MAX_KEYS_PER_GET, parseCount } from './protocol';
 import { checkIsError, type NodeErrors } from './store-errors';
 import { createWriteBehind, type WriteBehindDeps } from './write-behind';

@@ -1,8 +1,7 @@
 import { StoreError } from '../../core/errors';
 import { type Increment, type Statistics } from '../../core/ports';
 import { addHits, type Count } from '../count';
-import { type NodeConnection } from './connection';
-import { type PendingCommand } from './in-flight';
+import type { NodeConnection, PendingCommand } from './connection';
 import { addCommand, changeCommand, toExpiry } from './protocol';
 import { checkIsError } from './store-errors';
 

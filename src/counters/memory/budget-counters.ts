@@ -7,18 +7,23 @@ import {
 } from '../../core/budgets/advance';
 import { MAX_LAPSES, type Budget, type BudgetLimiter } from '../../core/budgets/budget';
 import { chargeHits } from '../../core/budgets/commit';
-import { refusalOfOne } from '../../core/budgets/refusing';
+import { refusalOfOne } from '../../core/budgets/outcome';
 import { changedState } from '../../core/budgets/states';
-import { underBudget } from '../../core/budgets/stored';
-import { usedOfNearest, withUsed } from '../../core/budgets/used';
+import { underBudget, usedOfNearest, withUsed } from '../../core/budgets/stored';
 import type { BudgetState, Reservation } from '../../core/kinds/kind';
 import type { Increment } from '../../core/ports';
 import type { Steps } from '../../core/steps';
-import { findOver } from '../find-over';
+import { findOver } from '../over-entries';
 import { toKeptKey } from '../kept-key';
 import { USAGE_QUARTILES } from './counter-slots';
-import { writeOver } from './kept-budget';
-import { isUnused, KeptBudgets, momentAt, storedOf, type BudgetCounter } from './kept-budgets';
+import {
+  isUnused,
+  KeptBudgets,
+  momentAt,
+  storedOf,
+  type BudgetCounter,
+  writeOver,
+} from './kept-budgets';
 import type { OpenReservation, OpenReservations } from './open-reservations';
 import type { MakeRoom, OverCounter } from './window-counters';
 

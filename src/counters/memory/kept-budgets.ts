@@ -3,10 +3,9 @@ import type { BudgetLimiter } from '../../core/budgets/budget';
 import { chargeHits } from '../../core/budgets/commit';
 import { straysUnder, type StoredBudget, type Stray } from '../../core/budgets/stored';
 import { lifetimeMs } from '../../core/kinds/limiter';
-import type { BudgetState, Reservation } from '../../core/kinds/kind';
+import type { Reservation } from '../../core/kinds/kind';
 import { USAGE_QUARTILES, usageQuartileOf } from './counter-slots';
 import { EndingCounters, type EndingCounter } from './ending-counters';
-import { keptBudget, leaveEntries, writeOver, type KeptBudget } from './kept-budget';
 import {
   bytesOfReservation,
   NONE_OPEN,
@@ -14,6 +13,7 @@ import {
   type OpenReservation,
 } from './open-reservations';
 import type { MakeRoom } from './window-counters';
+import type { BudgetState, EntryState } from '../../core/kinds/state';
 
 /**
  * Memory that V8 needs per counter besides the characters of its key and its parts, measured: 240 bytes of it are the map of its
@@ -185,4 +185,50 @@ export function isUnused({ entries, blocks }: BudgetState): boolean {
 /** This process has one clock for both. */
 export function momentAt(nowSeconds: number): Moment {
   return { micros: Math.round(nowSeconds * 1_000) * 1_000, nowSeconds: Math.floor(nowSeconds) };
+}
+
+/**
+ * The state of a counter with a budget, in mutable objects of its own: new ones for each charge would outlive it, and the garbage
+ * collector would copy them. They must not be handed on.
+ */
+function keptBudget({ atMicros, entries, blocks, held, open }: BudgetState) {
+  return { atMicros, entries: entries.map(keptEntry), blocks, held, open, was: -1, lapsed: 0 };
+}
+
+type KeptBudget = ReturnType<typeof keptBudget>;
+
+/** Overwrites it with a state. */
+export function writeOver(kept: KeptBudget, state: BudgetState): void {
+  const { entries } = state;
+  kept.atMicros = state.atMicros;
+  kept.blocks = state.blocks;
+  kept.held = state.held;
+  kept.open = state.open;
+  // A reload gave the rule other limits.
+  if (kept.entries.length !== entries.length) kept.entries = entries.map(keptEntry);
+  else
+    for (let at = 0; at < entries.length; at += 1)
+      writeEntry(kept.entries[at] as KeptEntry, entries[at] as EntryState);
+}
+
+/** Leaves its current limit states to those who hold them: later writes go to new ones. */
+function leaveEntries(kept: KeptBudget): void {
+  kept.entries = kept.entries.map(keptEntry);
+}
+
+function keptEntry({ used, previous, elapsed, endSeconds, ages }: EntryState) {
+  return { used, previous, elapsed, endSeconds, ages };
+}
+
+type KeptEntry = ReturnType<typeof keptEntry>;
+
+function writeEntry(
+  kept: KeptEntry,
+  { used, previous, elapsed, endSeconds, ages }: EntryState,
+): void {
+  kept.used = used;
+  kept.previous = previous;
+  kept.elapsed = elapsed;
+  kept.endSeconds = endSeconds;
+  kept.ages = ages;
 }

@@ -4,7 +4,7 @@ import { tickAt } from '../../core/kinds/ticks';
 import { outcomeOf } from '../../core/kinds/whole';
 import type { Increment } from '../../core/ports';
 import type { Steps } from '../../core/steps';
-import { findOver } from '../find-over';
+import { findOver } from '../over-entries';
 import { toKeptKey } from '../kept-key';
 import { USAGE_QUARTILES, usageQuartileOf } from './counter-slots';
 import { EndingCounters, type EndingCounter } from './ending-counters';

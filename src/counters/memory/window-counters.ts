@@ -2,7 +2,7 @@ import { StoreError } from '../../core/errors';
 import type { Increment } from '../../core/ports';
 import type { Steps } from '../../core/steps';
 import { addHits, type Count } from '../count';
-import { findOver } from '../find-over';
+import { findOver } from '../over-entries';
 import { toKeptKey } from '../kept-key';
 import type { OverKey } from '../over-limit-cache';
 import {
@@ -12,7 +12,7 @@ import {
   type Filed,
   type CounterSlot,
 } from './counter-slots';
-import { createShards, shardOf, type Shards } from './shards';
+import { createShards, shardOf, type Shards } from './ending-counters';
 
 /** `_` and the ten digits of the window start: they are equal in a window. */
 const KEY_END = 12;

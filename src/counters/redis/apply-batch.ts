@@ -1,13 +1,20 @@
-import { createReplyDraft, finish, toReply } from '../../core/batches/reply-draft';
-import { deal, pick, scatter, type SubBatch } from '../../core/batches/sub-batch';
+import {
+  createReplyDraft,
+  finish,
+  toReply,
+  deal,
+  pick,
+  scatter,
+  type SubBatch,
+} from '../../core/batches/reply-draft';
 import { settled, type StoreError } from '../../core/errors';
 import { type CounterBatch, type CounterReply, type Increment } from '../../core/ports';
 import { addByPipeline } from './add-by-pipeline';
 import { applyOperations, OF_BUDGETS, OF_KINDS } from './apply-operations';
 import { type RedisConnection } from './connection';
-import { isReplyError } from './reply-error';
+import { type Sending } from './pipeline';
+import { isReplyError } from './probe-server';
 import { addByScript } from './script';
-import { type Sending } from './sending';
 import { isAboutKeys, isScriptsRefused } from './store-errors';
 
 /** Increments per call: a script of this size blocks Redis for some 2 ms. */

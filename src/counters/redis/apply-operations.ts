@@ -1,7 +1,6 @@
 import { type StoreError } from '../../core/errors';
 import { type CounterBatch, type CounterReply, type Increment } from '../../core/ports';
-import { scatter } from '../../core/batches/sub-batch';
-import { createReplyDraft, failedReply, finish } from '../../core/batches/reply-draft';
+import { createReplyDraft, failedReply, finish, scatter } from '../../core/batches/reply-draft';
 import {
   encodeOperationsCall,
   readOperationsAnswer,
@@ -9,7 +8,8 @@ import {
   type OperationsReply,
 } from './operations-call';
 import { type RedisConnection } from './connection';
-import { isReplyError } from './reply-error';
+import { type Sending } from './pipeline';
+import { isReplyError } from './probe-server';
 import { BUDGET_SCRIPTS } from './budgets/budget-script';
 import { readBudgetAnswer } from './budgets/budget-answer';
 import { encodeBudgetCall } from './budgets/budget-call';
@@ -17,7 +17,6 @@ import { type Script } from './lua';
 import { KIND_SCRIPTS } from './lua-kinds';
 import { readAnswer, runScript, toFailure } from './script';
 import { type ScriptArguments } from './script-call';
-import { type Sending } from './sending';
 import { isAboutKeys, isScriptsRefused, toNeedsScriptsError, toUnreadError } from './store-errors';
 
 /** A script for kinds that read first. */

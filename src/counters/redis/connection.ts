@@ -1,14 +1,13 @@
-import { type Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import { StoreError } from '../../core/errors';
-import { type Clock } from '../../core/ports';
+import type { Clock } from '../../core/ports';
 import { toReason } from '../../platform/errors';
-import { type OperationsReply } from './operations-call';
-import { isReplyError } from './reply-error';
+import type { OperationsReply } from './operations-call';
+import { isReplyError } from './probe-server';
 import { probeServer, type ServerAnswers } from './probe-server';
 import { createBatchesInFlight } from './in-flight';
-import { type Scripts } from './lua';
+import type { Scripts } from './lua';
 import { AwayError, isOfCluster } from './wrong-kind';
-import { createRecentKeys } from './recent-keys';
 import {
   isRedisAway,
   isWrongServer,
@@ -16,6 +15,39 @@ import {
   toLostError,
   toTimeoutError,
 } from './store-errors';
+import { copyOf } from '../../platform/copy-of';
+import { bytesOfText, toKeptKey } from '../kept-key';
+
+interface RecentKeysOptions {
+  readonly maxKeys: number;
+  readonly maxBytes: number;
+}
+
+/** Memory that V8 needs per key besides its characters: a string and a set slot. */
+const KEY_BYTES = 60;
+
+/** A bounded set of keys in two halves; the older half is dropped when the newer one is full. */
+export function createRecentKeys({ maxKeys, maxBytes }: RecentKeysOptions) {
+  let newer = new Set<string>();
+  let older = new Set<string>();
+  let bytes = 0;
+  return {
+    has(key: string) {
+      const kept = toKeptKey(key);
+      return newer.has(kept) || older.has(kept);
+    },
+    add(key: string) {
+      const kept = toKeptKey(key);
+      if (newer.has(kept)) return;
+      newer.add(copyOf(kept));
+      bytes += KEY_BYTES + bytesOfText(kept);
+      if (newer.size < Math.ceil(maxKeys / 2) && bytes < maxBytes / 2) return;
+      older = newer;
+      newer = new Set();
+      bytes = 0;
+    },
+  };
+}
 
 export interface ConnectionDeps {
   readonly store: string;

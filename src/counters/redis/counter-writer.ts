@@ -1,8 +1,7 @@
 import { settled, StoreError } from '../../core/errors';
 import { isBudgetLimiter, type BudgetLimiter } from '../../core/budgets/budget';
 import { partAt } from '../../core/budgets/record';
-import { standingOf } from '../../core/budgets/standing';
-import { usedOfNearest, withUsed } from '../../core/budgets/used';
+import { standingOf, usedOfNearest, withUsed } from '../../core/budgets/stored';
 import { isRecord, lifetimeMs, unused, usedHits } from '../../core/kinds/limiter';
 import type { BudgetState, CounterState, Limiter, State } from '../../core/kinds/kind';
 import { tickAt } from '../../core/kinds/ticks';

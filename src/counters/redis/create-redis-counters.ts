@@ -4,8 +4,7 @@ import { type Statistics } from '../../core/ports';
 import { refuseIfNothing } from '../../core/batches/reply-draft';
 import { createClusterStore } from './cluster/create-cluster-store';
 import { createForgetChannel, type ForgetChannel } from './forget-channel';
-import { peekAt } from './look';
-import { createNode } from './node';
+import { createNode, peekAt } from './node';
 import {
   toAddressText,
   type NodeOptions,

@@ -1,4 +1,4 @@
-import { createReplyDeadline, type ReplyDeadlineDeps } from '../connection/reply-deadline';
+import { createReplyDeadline, type ReplyDeadlineDeps } from '../connection/kept-connection';
 
 /** One batch that waits for answers of a connection. */
 export interface BatchInFlight {

@@ -1,6 +1,6 @@
 import { EMPTY_REPLY } from '../../core/batches/reply-draft';
-import type { StoreError } from '../../core/errors';
-import type { CounterBatch, CounterReply } from '../../core/ports';
+import { StoreError, settled } from '../../core/errors';
+import type { CounterBatch, CounterReply, CounterReading } from '../../core/ports';
 import { once } from '../once';
 import { applyBatch } from './apply-batch';
 import type { RedisConnection } from './connection';
@@ -11,10 +11,11 @@ import {
   type PlainCommand,
   type ReadCounts,
   type ReadOptions,
+  type Sending,
 } from './pipeline';
 import { createPool, type PoolDeps } from './pool';
-import type { Sending } from './sending';
 import { toTimeoutError, UnknownOutcome } from './store-errors';
+import { unread } from '../count';
 
 /** How a batch is sent to a node of several. */
 export interface NodeCall extends Sending {
@@ -181,4 +182,28 @@ async function readHashFields(
 
 function isTexts(answer: unknown): answer is readonly (string | null)[] {
   return Array.isArray(answer) && answer.every((text) => typeof text === 'string' || text === null);
+}
+
+export async function peekAt(
+  node: RedisNode,
+  keys: readonly string[],
+): Promise<ReadonlyMap<string, CounterReading>> {
+  const read = await settled(() => node.read(keys, { withLives: true }));
+  return new Map(keys.map((key) => [key, toReading(key, `Redis at ${node.store}`, read)]));
+}
+
+export function toReading(
+  key: string,
+  store: string,
+  read: ReadCounts | StoreError,
+): CounterReading {
+  if (read instanceof StoreError) return unread(store, read);
+  const { counts, livesMs, failures } = read;
+  const lifeMs = livesMs.get(key);
+  return {
+    count: counts.get(key) ?? 0,
+    expiresInSeconds: lifeMs === undefined ? undefined : Math.ceil(lifeMs / 1_000),
+    store,
+    error: failures.get(key),
+  };
 }

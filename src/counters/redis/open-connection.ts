@@ -3,7 +3,7 @@ import { readCredentials } from '../../platform/credentials-source';
 import { toReason } from '../../platform/errors';
 import { serverNameOf } from '../../platform/server-name';
 import { readTlsOptions, type ClientTlsFiles } from '../../platform/tls-files';
-import { withinAttempt, type Attempt } from '../connection/attempt';
+import { withinAttempt, type Attempt } from '../connection/kept-connection';
 import {
   createConnection,
   destroyClient,

@@ -1,8 +1,8 @@
 import { type Redis } from 'ioredis';
-import { type StoreError } from '../../core/errors';
-import { type Increment } from '../../core/ports';
+import type { StoreError } from '../../core/errors';
+import type { Increment } from '../../core/ports';
 import { isCount } from '../count';
-import { type RedisConnection } from './connection';
+import type { RedisConnection } from './connection';
 import { NO_INTEGER } from './store-errors';
 
 export type PlainCommand = [name: string, ...args: string[]];
@@ -85,4 +85,12 @@ export async function sendAll(
   const pairs = commands.flatMap((command): (readonly string[])[] => [['asking'], command]);
   const answers = (await client.pipeline(pairs as string[][]).exec()) ?? [];
   return answers.filter((_, at) => at % 2 === 1);
+}
+
+/** How to send a batch. */
+export interface Sending {
+  /** By plain commands, whose answers say where a key of a cluster is. */
+  readonly withoutScripts?: boolean;
+  /** For slots of a cluster that are being moved to this node. Implies `withoutScripts`. */
+  readonly asking?: boolean;
 }

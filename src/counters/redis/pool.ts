@@ -4,10 +4,14 @@ import { createKeptConnection, longestAttemptMs } from '../connection/kept-conne
 import { type OperationsReply } from './operations-call';
 import { type RedisConnection } from './connection';
 import { type ServerAnswers } from './probe-server';
-import { createConnections, MAX_BATCHES_IN_FLIGHT, MAX_INCREMENTS_IN_FLIGHT } from './connections';
+import {
+  createConnections,
+  MAX_BATCHES_IN_FLIGHT,
+  MAX_INCREMENTS_IN_FLIGHT,
+  createPoolGrowth,
+} from './connections';
 import { openConnection, takesScripts } from './open-connection';
-import { createServerClock } from './server-clock';
-import { readServerMicros } from './server-time';
+import { createServerClock, readServerMicros } from './server-clock';
 import {
   toAddressText,
   type NodeOptions,
@@ -15,7 +19,6 @@ import {
   type RedisCountersDeps,
 } from './options';
 import { createPlacement } from './placement';
-import { createPoolGrowth } from './pool-growth';
 import { createScriptsUse } from './scripts-use';
 import {
   isKeysRefused,

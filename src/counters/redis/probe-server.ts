@@ -1,6 +1,5 @@
-import { type Redis } from 'ioredis';
+import { ReplyError, type Redis } from 'ioredis';
 import { toReason } from '../../platform/errors';
-import { isReplyError } from './reply-error';
 import { isCommandForbidden, isRedisAway, isWrongServer } from './store-errors';
 import {
   AwayError,
@@ -91,4 +90,9 @@ async function refusalOf(answer: Promise<unknown>): Promise<string | undefined> 
     if (!isReplyError(error)) throw error;
     return toReason(error);
   }
+}
+
+/** Whether a server answered with this error; otherwise the connection or the client failed. */
+export function isReplyError(error: unknown): error is Error {
+  return error instanceof (ReplyError as typeof Error);
 }

@@ -3,7 +3,7 @@ import { type StoreError } from '../../core/errors';
 import { type CounterBatch, type CounterReply } from '../../core/ports';
 import { isCount } from '../count';
 import { createReplyDraft, fail } from '../../core/batches/reply-draft';
-import { isReplyError } from './reply-error';
+import { isReplyError } from './probe-server';
 import { type RedisConnection } from './connection';
 import { type Script } from './lua';
 import { unpack } from './message-pack';

@@ -1,8 +1,13 @@
 import { Client, credentials } from '@grpc/grpc-js';
 import { toReason } from '../../platform/errors';
 import { loadShouldRateLimit } from '../../platform/proto-files';
-import { type Decisions, DOMAIN, type RawDecision, readDecision } from './decisions';
-import type { RemoteOptions } from './json-decisions';
+import {
+  type Decisions,
+  DOMAIN,
+  type RawDecision,
+  readDecision,
+  type RemoteOptions,
+} from './decisions';
 
 /** The library would wait two minutes for a service that was unreachable for long. */
 const MAX_RETRY_MS = 1_000;

@@ -8,7 +8,7 @@ import type {
   Struct,
   Value,
 } from './messages';
-import { nearestName } from '../../fields/nearest-name';
+import { nearestName } from '../../fields/names';
 import { RULE_WORDS } from '../../core/rules/parse/rule-fields';
 
 /**

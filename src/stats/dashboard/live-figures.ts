@@ -3,7 +3,7 @@ import type { UnmatchedView } from './unmatched';
 import type { BatchStats } from '../../core/decision/batch-stats';
 import { Histogram, quantile, samplesSince } from '../histogram';
 import { isBudgetLimiter } from '../../core/budgets/budget';
-import { budgetFields } from '../../core/explain/budget-fields';
+import { budgetFields } from '../../core/explain/limit-fields';
 import { burstOf } from '../../core/kinds/limiter';
 import type { State } from '../../core/kinds/kind';
 import { rateWords } from '../../core/rules/describe-limit';

@@ -1,4 +1,4 @@
-import { forgetChunk } from '../byte-key';
+import { forgetChunk } from '../bytes';
 import type {
   Http2Connection,
   Http2Events,

@@ -1,6 +1,5 @@
 import { closeMessage, roomForText, writeText, writeVarint } from '../protobuf/write';
-import type { SpansOrigin } from './shapes';
-import type { SpanIds } from './span-ids';
+import type { SpansOrigin, SpanIds } from './shapes';
 
 const INITIAL_BYTES = 16_384;
 /** Ids, times and flags of a span with their tags, and lengths around it. */

@@ -1,5 +1,4 @@
-import { createByteKey, isKey, type ByteKey } from '../byte-key';
-import { latin1Text } from '../bytes';
+import { latin1Text, createByteKey, isKey, type ByteKey } from '../bytes';
 
 /** Longer texts are not remembered. */
 const MAX_REMEMBERED_LENGTH = 64;

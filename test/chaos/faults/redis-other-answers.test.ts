@@ -1,4 +1,4 @@
-import { claimText } from '../../../src/counters/redis/claim';
+import { claimText } from '../../../src/counters/redis/notes';
 import { freshKey } from '../../contract/counters.contract';
 import {
   addAll,

@@ -4,7 +4,7 @@ import type { Limiter } from '../../../src/core/kinds/kind';
 import type { Increment } from '../../../src/core/ports';
 import type { Steps } from '../../../src/core/steps';
 import { createDryCounters } from '../../../src/counters/dry-counters';
-import { findOver } from '../../../src/counters/find-over';
+import { findOver } from '../../../src/counters/over-entries';
 import { createMemoryCounters } from '../../../src/counters/memory/create-memory-counters';
 import { budgetEntry, budgetLimiterOf } from '../../support/budget-arbitraries';
 import { increment, START_SECONDS } from '../../support/increments';

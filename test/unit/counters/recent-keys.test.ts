@@ -1,4 +1,4 @@
-import { createRecentKeys } from '../../../src/counters/redis/recent-keys';
+import { createRecentKeys } from '../../../src/counters/redis/connection';
 
 describe('recent keys', () => {
   it('are remembered until half as many newer ones have come', () => {

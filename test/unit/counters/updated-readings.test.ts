@@ -1,8 +1,7 @@
 import { unusedBudget } from '../../../src/core/budgets/advance';
 import type { BudgetState, Reservation } from '../../../src/core/kinds/kind';
 import type { Increment } from '../../../src/core/ports';
-import { planHoldBack, type ReadCounters } from '../../../src/counters/hold-back';
-import { stateName } from '../../../src/counters/updated-readings';
+import { planHoldBack, type ReadCounters, stateName } from '../../../src/counters/hold-back';
 import { budgetEntry, budgetLimiterOf } from '../../support/budget-arbitraries';
 import { batch, increment, START_SECONDS } from '../../support/increments';
 

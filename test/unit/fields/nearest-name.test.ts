@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { nearestName } from '../../../src/fields/nearest-name';
+import { nearestName } from '../../../src/fields/names';
 
 /** Letters to add, drop or change, by the whole table. */
 function distance(from: string, to: string): number {

@@ -1,4 +1,4 @@
-import { createKnownCredentials, toShown } from '../../../src/identity/service/known-credentials';
+import { createKnownCredentials, toShown } from '../../../src/identity/service/userinfo';
 
 const SHOWN = toShown('a', 't', ['k']);
 

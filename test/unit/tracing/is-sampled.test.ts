@@ -4,7 +4,7 @@ import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { B3Propagator } from '@opentelemetry/propagator-b3';
 import { isSampledByCaller, UNSAMPLED_PLACEHOLDER } from '../../../src/tracing/is-sampled';
 import { parentOf } from '../../../src/tracing/parent';
-import type { SpanIds } from '../../../src/wire/otlp/span-ids';
+import type { SpanIds } from '../../../src/wire/otlp/shapes';
 import { hex } from '../../support/library-spans';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { createByteKey, isKey } from '../../../src/wire/byte-key';
+import { createByteKey, isKey } from '../../../src/wire/bytes';
 
 /** A chunk of its own, which begins somewhere in its memory, with `octets` at `start`. */
 function chunk(octets: Uint8Array, offset: number, start: number): Uint8Array {

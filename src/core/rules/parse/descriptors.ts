@@ -2,12 +2,11 @@ import { ON_STORE_ERROR, type OnStoreError, type RuleDefinition } from '../defin
 import type { ChargeField } from './charge';
 import { refuseEmpty, type LimitContext } from './limit';
 import { checkLeased, type LeasedField } from './leased';
-import { readLimits } from './limits';
-import { MAX_DEPTH, quote, type Located } from '../../../fields/located';
+import { readLimits, SEE_SEVERAL_LIMITS } from './limits';
+import { MAX_DEPTH, quote, type Located, type LocatedMap } from '../../../fields/located';
 import { readMetadata } from './metadata';
 import { warnOfIdle, warnOfRegularExpression } from './remarks';
 import { readSecret, type SecretRules } from './secrets';
-import { checkSiblings, type Siblings } from './siblings';
 import {
   whyNotBudgeted,
   whyNotCountable,
@@ -15,6 +14,8 @@ import {
   type StoreAbilities,
 } from './store-abilities';
 import { ruleFields, type RuleFields } from './rule-fields';
+import { describePlace, type Place } from '../../../fields/problem';
+import type { Report } from '../../../fields/report';
 
 /** The entries of one domain while its files are read. */
 export interface DomainDraft extends LimitContext {
@@ -152,4 +153,39 @@ function readOnStoreError(fields: RuleFields<'descriptor'>): OnStoreError | unde
   const message = `on_store_error ${quote(text)} is not one of ${ON_STORE_ERROR.join(', ')}`;
   fields.error('on_store_error', 'bad-on-store-error', message);
   return undefined;
+}
+
+/** The siblings of one level by `key` or `key_value`. */
+type Siblings = Map<string, { readonly file: string; readonly at: Place; readonly entry: string }>;
+
+function describeEntry(key: string, value: string | undefined, isHidden: boolean): string {
+  if (value === undefined) return `key ${quote(key)}`;
+  return `key ${quote(key)} with value ${isHidden ? '(secret)' : quote(value)}`;
+}
+
+/** Two entries whose `key` or `key_value` read the same share a metric, and usually a counter. */
+function checkSiblings(
+  map: LocatedMap,
+  rule: RuleDefinition,
+  siblings: Siblings,
+  report: Report,
+): void {
+  const { key, valueHash, secret } = rule;
+  if (key === '') return;
+  const value = valueHash ?? rule.value;
+  const isHidden = secret !== undefined && valueHash === undefined;
+  const text = value === undefined ? key : `${key}_${value}`;
+  const entry = describeEntry(key, value, isHidden);
+  const first = siblings.get(text);
+  if (first === undefined) {
+    siblings.set(text, { file: report.file, at: map.at, entry });
+    return;
+  }
+  const where = first.file === report.file ? '' : ` of ${first.file}`;
+  const place = `${describePlace(first.at)}${where}`;
+  const message =
+    first.entry === entry
+      ? `${entry} is already defined ${place}; expected each key and value once on a level; ${SEE_SEVERAL_LIMITS}`
+      : `${entry} reads the same in counters and metrics${isHidden ? '' : `, ${quote(text)},`} as ${first.entry} ${place}`;
+  report.error(map.at, 'duplicate-descriptor', message);
 }

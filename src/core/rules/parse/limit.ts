@@ -4,13 +4,12 @@ import { UNIT_SECONDS, unitOfName, type Unit } from '../../units';
 import { windowSeconds } from '../../windows/length';
 import type { LimitDefinition, LimitsFromDefinition } from '../definition';
 import { readBlock } from './block';
-import { readCounting } from './counting';
-import { isInFlight, readInFlight } from './in-flight';
+import { readCounting, isInFlight, readInFlight } from './counting';
 import { readPeriod } from './period';
 import { readReplaces, type LimitNames } from './replaces';
 import type { HasZone } from '../../windows/zone-data';
 import { belongsIn, ruleFields, type RuleFields } from './rule-fields';
-import { nearestName } from '../../../fields/nearest-name';
+import { nearestName } from '../../../fields/names';
 
 const UNITS = Object.keys(UNIT_SECONDS).map((unit) => unit.toLowerCase());
 

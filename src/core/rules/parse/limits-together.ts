@@ -3,7 +3,7 @@ import { describePlace, type Place } from '../../../fields/problem';
 import { kindOf } from '../../kinds/kinds';
 import { limitName } from '../describe-limit';
 import type { BudgetDefinition, LimitDefinition } from '../definition';
-import { IN_FLIGHT } from './in-flight';
+import { IN_FLIGHT } from './counting';
 import type { LimitDraft } from './limit';
 import type { RuleFields } from './rule-fields';
 

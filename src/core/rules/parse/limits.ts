@@ -6,11 +6,10 @@ import {
   type ReserveDefinition,
   type RuleDefinition,
 } from '../definition';
-import { readBlock } from './block';
+import { readBlock, readDuration } from './block';
 import { readLimit, secondsOf, type LimitContext, type LimitDraft } from './limit';
 import { checkTogether, refuseBesideUnlimited } from './limits-together';
 import { type RuleFields, ruleFields } from './rule-fields';
-import { readDuration } from './duration';
 
 /** How to get what one entry of `rate_limit` cannot have. */
 export const SEE_SEVERAL_LIMITS =

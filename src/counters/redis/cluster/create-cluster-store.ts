@@ -6,8 +6,8 @@ import { type CounterBatch, type CounterReading, type CounterReply } from '../..
 import { EMPTY_REPLY } from '../../../core/batches/reply-draft';
 import { once } from '../../once';
 import { addSplit, type SplitOptions } from '../../split';
-import { unread } from '../../unread';
-import { toReading } from '../look';
+import { unread } from '../../count';
+import { toReading } from '../node';
 import { createNodeSet } from '../node-set';
 import {
   toAddressText,
@@ -17,10 +17,9 @@ import {
 } from '../options';
 import { type PoolDeps } from '../pool';
 import { toNeverSentError, toUnavailableError } from '../store-errors';
-import { createClusterNodes, type ClusterNode } from './cluster-nodes';
-import { sendFollowing } from './send-following';
+import { createClusterNodes, type ClusterNode, createRedirectTargets } from './cluster-nodes';
+import { sendFollowing } from './redirect';
 import { addFollowing, readFollowing } from './follow-redirects';
-import { createRedirectTargets } from './redirect-targets';
 import { slotOf } from './slots';
 import { createTopologyRefresh } from './topology-refresh';
 

@@ -1,12 +1,13 @@
-import { type StoreError } from '../../../core/errors';
-import { type CounterBatch, type CounterReply } from '../../../core/ports';
+import { StoreError } from '../../../core/errors';
+import type { CounterBatch, CounterReply } from '../../../core/ports';
 import { draftOf, finish, type ReplyDraft } from '../../../core/batches/reply-draft';
-import { type NodeCall } from '../node';
-import { type ReadCounts } from '../pipeline';
-import { type ClusterNode } from './cluster-nodes';
-import { finishHalfDone, type HalfDoneDeps } from './finish-half-done';
-import { isClusterDoubtful, MAX_STEPS, toRedirect, type Redirect } from './redirect';
+import type { NodeCall } from '../node';
+import type { ReadCounts } from '../pipeline';
+import type { ClusterNode } from './cluster-nodes';
+import { isClusterDoubtful, MAX_STEPS, toRedirect, type Redirect, sendFollowing } from './redirect';
 import { addSettled, sendRedirected, type RedirectedBatch } from './send-redirected';
+import type { HostAndPort } from '../options';
+import { HalfDone, toHalfDoneError } from '../store-errors';
 
 export interface RedirectDeps extends HalfDoneDeps {
   /** A request's increments are applied by several calls: they are held back by a read and then an add. */
@@ -114,4 +115,47 @@ export async function readFollowing(
     }),
   );
   return { counts, livesMs, failures };
+}
+
+interface HalfDoneDeps {
+  /** Undefined: there is no such node, or it may not be followed. */
+  readonly nodeAt: (address: HostAndPort) => ClusterNode | undefined;
+  /** An answer shows that the slot map has changed. */
+  readonly onStale: () => void;
+  /** Whether the hits of an increment stay counted is unknown. */
+  readonly onUnknown: () => void;
+}
+
+/**
+ * Completes increments whose slot moved between INCRBY and the command that must follow it. The increment is counted and is not
+ * sent again.
+ */
+async function finishHalfDone(
+  { nodeAt, onStale, onUnknown }: HalfDoneDeps,
+  draft: ReplyDraft,
+  askedAt: (index: number) => ClusterNode,
+  deadlineMs: number,
+): Promise<void> {
+  const finishOne = async (index: number, error: HalfDone): Promise<void> => {
+    const { count, left } = error.work;
+    try {
+      const redirect = toRedirect(error.redirect, askedAt(index).host);
+      if (redirect === undefined || redirect.kind === 'without-scripts') throw error.redirect;
+      const first = nodeAt(redirect.to);
+      if (first === undefined) throw error.redirect;
+      await sendFollowing(nodeAt, { first, asking: redirect.kind === 'ask' }, [left], deadlineMs);
+      draft.failures?.delete(index);
+      draft.after[index] = count;
+    } catch (failure) {
+      if (!(failure instanceof StoreError)) throw failure;
+      draft.failures?.set(index, toHalfDoneError(error.redirect.store, failure.message));
+      onUnknown();
+    }
+  };
+  const finishing: Promise<void>[] = [];
+  for (const [index, error] of draft.failures ?? [])
+    if (error instanceof HalfDone) finishing.push(finishOne(index, error));
+  if (finishing.length === 0) return;
+  onStale();
+  await Promise.all(finishing);
 }

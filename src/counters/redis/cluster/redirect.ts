@@ -1,6 +1,8 @@
-import { type StoreError } from '../../../core/errors';
-import { type HostAndPort } from '../options';
+import { StoreError } from '../../../core/errors';
+import type { HostAndPort } from '../options';
 import { AnswerError } from '../store-errors';
+import type { PlainCommand } from '../pipeline';
+import type { ClusterNode } from './cluster-nodes';
 
 /** Redirects followed per operation; more means that the nodes disagree. */
 export const MAX_STEPS = 5;
@@ -30,4 +32,34 @@ export function toRedirect(error: StoreError, askedHost: string): Redirect | und
 /** Whether an answer makes the slot map doubtful without naming another node. */
 export function isClusterDoubtful(error: StoreError): boolean {
   return error instanceof AnswerError && error.answer.startsWith('CLUSTERDOWN');
+}
+
+/** Where commands go first; `asking`: its slot is being moved there. */
+interface FirstNode {
+  readonly first: ClusterNode;
+  readonly asking: boolean;
+}
+
+/** Sends commands about one key to a node, and follows redirects. Rejects with a StoreError. */
+export async function sendFollowing(
+  nodeAt: (address: HostAndPort) => ClusterNode | undefined,
+  { first, ...start }: FirstNode,
+  commands: readonly PlainCommand[],
+  deadlineMs: number,
+): Promise<readonly unknown[]> {
+  let asked = first;
+  let { asking } = start;
+  for (let step = 1; ; step += 1) {
+    try {
+      return await asked.node.send(commands, { deadlineMs, asking });
+    } catch (error) {
+      const redirect = error instanceof StoreError ? toRedirect(error, asked.host) : undefined;
+      const isOther = redirect !== undefined && redirect.kind !== 'without-scripts';
+      if (!isOther || step === MAX_STEPS) throw error;
+      const next = nodeAt(redirect.to);
+      if (next === undefined) throw error;
+      asked = next;
+      asking = redirect.kind === 'ask';
+    }
+  }
 }

@@ -3,8 +3,10 @@ import {
   holdBackAt,
   setReading,
   type ReplyDraft,
+  pick,
+  scatter,
+  type SubBatch,
 } from '../../../core/batches/reply-draft';
-import { pick, scatter, type SubBatch } from '../../../core/batches/sub-batch';
 import { settled, StoreError } from '../../../core/errors';
 import type { Reading } from '../../../core/kinds/kind';
 import { type CounterBatch, type CounterReply, type Increment } from '../../../core/ports';

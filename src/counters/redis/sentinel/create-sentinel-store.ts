@@ -2,17 +2,70 @@ import { merge, timer, type Observable } from 'rxjs';
 import { createSnapshot, createStopSignal, exhaustLatest, fromTask } from '../../../../streams';
 import { toReason } from '../../../platform/errors';
 import { refuseIfNothing } from '../../../core/batches/reply-draft';
-import { type StoreAddress } from '../../../platform/env-table/addresses';
+import type { StoreAddress } from '../../../platform/env-table/addresses';
 import { createNodeSet } from '../node-set';
-import { unread } from '../../unread';
-import { peekAt } from '../look';
-import { type RedisNode } from '../node';
-import { toAddressText, type RedisCounters, type RedisCountersOptions } from '../options';
+import { unread } from '../../count';
+import { type RedisNode, peekAt } from '../node';
+import {
+  toAddressText,
+  type RedisCounters,
+  type RedisCountersOptions,
+  type HostAndPort,
+  type RedisCountersDeps,
+  type ServerOptions,
+} from '../options';
 import { createPlacement } from '../placement';
-import { type PoolDeps } from '../pool';
+import type { PoolDeps } from '../pool';
 import { toUnavailableError } from '../store-errors';
 import { createMasterElection, createSentinel, type Sentinel } from './ask-sentinel';
-import { createSwitchListener } from './hear-switches';
+import { once } from '../../once';
+import { createChannelListener } from '../channel-listener';
+
+interface SwitchListenerDeps extends Pick<RedisCountersDeps, 'monotonicMs' | 'random' | 'onEvent'> {
+  /** A sentinel may name another master now. */
+  readonly onSwitch: () => void;
+}
+
+interface SwitchListenerOptions extends Pick<ServerOptions, 'auth' | 'tls' | 'timeoutMs'> {
+  readonly masterName: string;
+  readonly sentinels: readonly HostAndPort[];
+}
+
+/** The second comes first: from then on the sentinel that leads the failover names the new master. */
+const CHANNELS = ['+switch-master', '+failover-state-reconf-slaves'];
+
+/** Listens to the sentinels' announcements of their masters. */
+export function createSwitchListener(
+  { onSwitch, onEvent, ...deps }: SwitchListenerDeps,
+  { masterName, sentinels, ...options }: SwitchListenerOptions,
+) {
+  const listeners = sentinels.map((place) => {
+    const address = { kind: 'tcp', ...place } as const;
+    const name = toAddressText(address);
+    return createChannelListener(
+      {
+        ...deps,
+        address: () => address,
+        onMessage(message) {
+          if (message.split(' ').includes(masterName)) onSwitch();
+        },
+        onListening(isFirst) {
+          if (!isFirst) onSwitch();
+        },
+        onRefused: once((error: unknown) =>
+          onEvent?.({ kind: 'switch-unheard', store: name, reason: toReason(error) }),
+        ),
+      },
+      { ...options, channels: CHANNELS, name },
+    );
+  });
+  return {
+    run$: merge(...listeners.map(({ run$ }) => run$)),
+    close() {
+      for (const listener of listeners) listener.close();
+    },
+  };
+}
 
 /** Interval of polling each sentinel; a failover whose announcement is missed is noticed within this time. */
 const ASK_EVERY_MS = 500;

@@ -1,4 +1,4 @@
-import type { BudgetFields } from '../../../core/explain/budget-fields';
+import type { BudgetFields } from '../../../core/explain/explanation';
 import { failure, type Failure } from '../../../core/errors';
 import type { LimitSource } from '../../../core/explain/explanation';
 import type { DecisionRequest } from '../../../core/model';

@@ -1,13 +1,15 @@
 import { byteAt, latin1Text, NO_BYTES } from '../../bytes';
-import { createBlockCache, recallBlock, rememberBlock } from './block-cache';
-import { beginReading, readInteger, refuse, type BlockReader } from './block-reader';
 import {
   createDynamicTable,
   dynamicField,
   insertField,
   resizeTable,
   watchChanges,
+  createBlockCache,
+  recallBlock,
+  rememberBlock,
 } from './dynamic-table';
+import { beginReading, readInteger, refuse, type BlockReader } from './block-reader';
 import {
   FIELD_OVERHEAD,
   FieldKind,

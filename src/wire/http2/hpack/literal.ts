@@ -1,5 +1,12 @@
-import { createByteKey, isKey, sampledHash, type ByteKey } from '../../byte-key';
-import { byteAt, latin1Text, putBytes } from '../../bytes';
+import {
+  byteAt,
+  latin1Text,
+  putBytes,
+  createByteKey,
+  isKey,
+  sampledHash,
+  type ByteKey,
+} from '../../bytes';
 import { readInteger, refuse, type BlockReader } from './block-reader';
 import { hasNoBlankEnds, isFieldValue, type HeaderField } from './header-field';
 import { decodeHuffman, HAS_LONG_CODES, HUFFMAN_LENGTH, NOT_HUFFMAN } from './huffman-decode';

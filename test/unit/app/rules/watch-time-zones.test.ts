@@ -5,7 +5,7 @@ import { createOutageLog } from '../../../../src/app/outage-log';
 import { compileRules } from '../../../../src/core/rules/compile';
 import type { Rules } from '../../../../src/core/rules/rules';
 import type { ZoneSource } from '../../../../src/core/windows/zone-data';
-import type { VersionNote } from '../../../../src/counters/redis/version-notes';
+import type { VersionNote } from '../../../../src/counters/redis/notes';
 import { createRegistry } from '../../../../src/stats/registry';
 import { createRecordingLogger } from '../../../support/recording-logger';
 import { definitionsOf } from '../../../support/rules';

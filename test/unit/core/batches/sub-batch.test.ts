@@ -6,8 +6,10 @@ import {
   finish,
   holdBackAt,
   toReply,
+  deal,
+  pick,
+  scatter,
 } from '../../../../src/core/batches/reply-draft';
-import { deal, pick, scatter } from '../../../../src/core/batches/sub-batch';
 import { StoreError } from '../../../../src/core/errors';
 import type { CounterBatch, CounterReply } from '../../../../src/core/ports';
 import { batch, increment } from '../../../support/increments';

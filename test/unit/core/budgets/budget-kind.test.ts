@@ -1,8 +1,7 @@
 import { NO_BLOCK } from '../../../../src/core/budgets/block';
 import type { BudgetLimiter } from '../../../../src/core/budgets/budget';
-import { budgetKind } from '../../../../src/core/budgets/budget-kind';
+import { budgetKind, slots } from '../../../../src/core/budgets/budget-kind';
 import { unusedBudget } from '../../../../src/core/budgets/advance';
-import { slots } from '../../../../src/core/budgets/slots';
 import { underBudget } from '../../../../src/core/budgets/stored';
 import { freeHits, lifetimeMs, shareOf, usedHits } from '../../../../src/core/kinds/limiter';
 import type { BudgetState, CounterState, Limiter } from '../../../../src/core/kinds/kind';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { budgetKind } from '../../../../src/core/budgets/budget-kind';
-import { refusalOfOne } from '../../../../src/core/budgets/refusing';
+import { refusalOfOne } from '../../../../src/core/budgets/outcome';
 import type { Limiter } from '../../../../src/core/kinds/kind';
 import { blockFor, limiterOfLimits, standing, START } from '../../../support/budget-limiters';
 import { inFlight } from '../../../support/budgets';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { advanceBudget, unusedBudget } from '../../../../src/core/budgets/advance';
 import { budgetKind } from '../../../../src/core/budgets/budget-kind';
-import { standingOf } from '../../../../src/core/budgets/standing';
+import { standingOf } from '../../../../src/core/budgets/stored';
 import type { BudgetState } from '../../../../src/core/kinds/state';
 import {
   blockFor,

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { usedOfNearest, withUsed } from '../../../../src/core/budgets/used';
+import { usedOfNearest, withUsed } from '../../../../src/core/budgets/stored';
 import { blockFor, limiterOfLimits, standing } from '../../../support/budget-limiters';
 import { inFlight } from '../../../support/budgets';
 

@@ -3,8 +3,8 @@ import {
   policyHeaders,
   type PolicyHeaderOptions,
   type PolicyStatus,
+  lengthen,
 } from '../../../../src/core/decision/policy-headers';
-import { lengthen } from '../../../../src/core/decision/retry-after';
 
 const ALL: PolicyHeaderOptions = {
   policies: 'all',

@@ -2,7 +2,7 @@ import {
   lengthen,
   retryAfterSeconds,
   type WaitingStatus,
-} from '../../../../src/core/decision/retry-after';
+} from '../../../../src/core/decision/policy-headers';
 
 const over = (resetSeconds: number, more: Partial<WaitingStatus> = {}): WaitingStatus => ({
   isOver: true,

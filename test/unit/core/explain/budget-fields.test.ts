@@ -1,4 +1,4 @@
-import { budgetFields } from '../../../../src/core/explain/budget-fields';
+import { budgetFields } from '../../../../src/core/explain/limit-fields';
 import type { KeyRules, RuleLimit } from '../../../../src/core/rules/rules';
 import { createMemoryCounters } from '../../../../src/counters/memory/create-memory-counters';
 import { budgetOf, inFlight } from '../../../support/budgets';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { createCalendar, type CalendarPeriod } from '../../../../src/core/windows/calendar';
-import { toCivilDate, toDayNumber } from '../../../../src/core/windows/days';
+import { toCivilDate, toDayNumber } from '../../../../src/core/windows/zone-data';
 import { isTimeZone } from '../../../../src/core/windows/time-zone';
 import { walkCalendarDays } from '../../../support/calendar-days';
 

@@ -4,7 +4,7 @@ import {
   stepBreaker,
   type BreakerEvent,
   type BreakerState,
-} from '../../../../src/counters/circuit-breaker/breaker-state';
+} from '../../../../src/counters/circuit-breaker/circuit-breaker';
 
 const options = { ...DEFAULT_BREAKER, failures: 3, windowCalls: 4 };
 const asked = (atMs: number, oldestMs?: number): BreakerEvent => ({

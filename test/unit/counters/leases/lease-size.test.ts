@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { grantedOf, isLow, leaseSize } from '../../../../src/counters/leases/lease-size';
+import { grantedOf, isLow, leaseSize } from '../../../../src/counters/leases/hit-lease';
 
 const SIZING = { timeMs: 100, share: 0.5, instances: 4 };
 const BUSY = { perSecond: 250, roundTripMs: 1, unspent: 0 };

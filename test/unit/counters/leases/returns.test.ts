@@ -1,6 +1,6 @@
 import { Subject, type Observable } from 'rxjs';
 import type { CounterReply, Counters } from '../../../../src/core/ports';
-import { MAX_RETURNS } from '../../../../src/counters/leases/return-idle';
+import { MAX_RETURNS } from '../../../../src/counters/leases/own-operations';
 import { withLeases } from '../../../../src/counters/leases/with-leases';
 import { increment } from '../../../support/increments';
 import { SOME_MATCH } from '../../../support/rules';

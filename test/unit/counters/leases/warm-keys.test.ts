@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { WarmKeys } from '../../../../src/counters/leases/warm-keys';
+import { WarmKeys } from '../../../../src/counters/leases/leases';
 
 const KEY = 'edge_user_ann_1795240200';
 

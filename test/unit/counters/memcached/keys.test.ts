@@ -1,6 +1,9 @@
 import fc from 'fast-check';
-import { faultOfKey, getCommand } from '../../../../src/counters/memcached/protocol';
-import { createReplyReader } from '../../../../src/counters/memcached/reply-reader';
+import {
+  faultOfKey,
+  getCommand,
+  createReplyReader,
+} from '../../../../src/counters/memcached/protocol';
 
 const LAST_CODE_POINT = 0x10ffff;
 

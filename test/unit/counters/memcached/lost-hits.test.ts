@@ -1,5 +1,5 @@
 import { StoreError } from '../../../../src/core/errors';
-import { createLostHits } from '../../../../src/counters/memcached/lost-hits';
+import { createLostHits } from '../../../../src/counters/memcached/node-part';
 import type { MemcachedEvent } from '../../../../src/counters/memcached/options';
 
 beforeEach(() => jest.useFakeTimers());

@@ -2,7 +2,7 @@ import { addressText } from '../../../../src/platform/listen-address';
 import fc from 'fast-check';
 import { firstValueFrom, map, takeWhile, toArray } from 'rxjs';
 import { addHits } from '../../../../src/counters/count';
-import { followNodes } from '../../../../src/counters/memcached/follow-nodes';
+import { followNodes } from '../../../../src/counters/memcached/nodes-in-use';
 import { type MemcachedEvent } from '../../../../src/counters/memcached/options';
 import {
   addCommand,
@@ -11,8 +11,8 @@ import {
   parseCount,
   placeOf,
   toExpiry,
+  createReplyReader,
 } from '../../../../src/counters/memcached/protocol';
-import { createReplyReader } from '../../../../src/counters/memcached/reply-reader';
 import { sumHits } from '../../../../src/counters/memcached/write-behind';
 
 describe('a key', () => {

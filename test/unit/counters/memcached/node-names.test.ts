@@ -1,6 +1,6 @@
 import { addressText } from '../../../../src/platform/listen-address';
 import { firstValueFrom } from 'rxjs';
-import { followNodes } from '../../../../src/counters/memcached/follow-nodes';
+import { followNodes } from '../../../../src/counters/memcached/nodes-in-use';
 import { type MemcachedEvent } from '../../../../src/counters/memcached/options';
 import { createNodeErrors } from '../../../../src/counters/memcached/store-errors';
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import type { Increment } from '../../../../src/core/ports';
-import type { NodeConnection } from '../../../../src/counters/memcached/connection';
-import type { PendingCommand } from '../../../../src/counters/memcached/in-flight';
+import type { NodeConnection, PendingCommand } from '../../../../src/counters/memcached/connection';
 import { createNodeErrors } from '../../../../src/counters/memcached/store-errors';
 import { createWriteBehind } from '../../../../src/counters/memcached/write-behind';
 import { SOME_MATCH } from '../../../support/rules';

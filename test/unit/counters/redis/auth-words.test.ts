@@ -1,4 +1,4 @@
-import { withoutPassword } from '../../../../src/counters/redis/auth-words';
+import { withoutPassword } from '../../../../src/counters/redis/handshake';
 
 const WRONG = 'WRONGPASS invalid username-password pair or user is disabled.';
 const NOT_SET =

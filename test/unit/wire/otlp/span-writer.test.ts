@@ -1,6 +1,11 @@
 import fc from 'fast-check';
-import { attributeKey, spanShape, spansOrigin } from '../../../../src/wire/otlp/shapes';
-import { toSpanIds, type SpanIds } from '../../../../src/wire/otlp/span-ids';
+import {
+  attributeKey,
+  spanShape,
+  spansOrigin,
+  toSpanIds,
+  type SpanIds,
+} from '../../../../src/wire/otlp/shapes';
 import { createSpanWriter, type SpanWriter } from '../../../../src/wire/otlp/span-writer';
 import { encodeByLibrary, hex, type ToldSpan } from '../../../support/library-spans';
 import { decodeRequest, decodeSpans } from '../../../support/otlp-messages';

@@ -5,7 +5,7 @@ import {
   HUFFMAN_LENGTH,
   NOT_HUFFMAN,
 } from '../../../../../src/wire/http2/hpack/huffman-decode';
-import { encodeHuffman, huffmanLength } from '../../../../../src/wire/http2/hpack/huffman-encode';
+import { encodeHuffman, huffmanLength } from '../../../../../src/wire/http2/hpack/encoder';
 import { NOT_COMMON, measureHuffman } from '../../../../../src/wire/http2/hpack/huffman-states';
 import { decodeCommonHuffman } from '../../../../../src/wire/http2/hpack/huffman-states';
 
