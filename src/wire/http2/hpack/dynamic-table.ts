@@ -94,7 +94,7 @@ interface CachedBlock {
  * Header lists by the bytes of their block. Only for blocks that do not change the dynamic table, and valid only until
  * something else changes it: then equal bytes mean equal lists. Bounded: the slots, and the last one, times the two sizes.
  */
-interface BlockCache {
+export interface BlockCache {
   readonly table: DynamicTable;
   readonly slots: (CachedBlock | undefined)[];
   /** Per slot: the hash of the last block that found the slot taken. */
