@@ -10,7 +10,6 @@ import {
 } from '../support/increments';
 import { describeAlgorithms } from './counters.algorithms';
 import { describeBudgets } from './counters.budgets';
-import { describeNegativeHits } from './counters.negative-hits';
 import { createModel } from './counters.model';
 
 export { batch, freshKey, increment, type CountersUnderTest };
@@ -42,7 +41,6 @@ export function describeCounters(
 
     if (knowsAlgorithms) describeAlgorithms(() => store);
     if (knowsAlgorithms) describeBudgets(() => store);
-    if (knowsAlgorithms) describeNegativeHits(() => store);
 
     it('answers an empty batch', async () => {
       expect((await add([])).after).toEqual([]);

@@ -1,5 +1,9 @@
 import { eventually } from '../support/edge/eventually';
-import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
+import {
+  clusterNodeSettings,
+  startRedisServer,
+  type RedisServer,
+} from '../support/edge/redis-server';
 import { startSentinels } from '../support/edge/redis-sentinels';
 import { ask, startService, stopServices, type Service } from '../support/edge/service';
 
@@ -36,7 +40,7 @@ const says = (service: Service, text: string) =>
 async function startCluster(port?: number): Promise<RedisServer> {
   const server = endsLater(
     await startRedisServer({
-      settings: [['cluster-enabled', 'yes']],
+      settings: await clusterNodeSettings(),
       ...(port !== undefined && { port }),
     }),
   );

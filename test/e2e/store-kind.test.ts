@@ -2,7 +2,11 @@ import { createTestClient } from '../support/edge/grpc-client';
 import { eventually } from '../support/edge/eventually';
 import { startRedisCluster } from '../support/edge/redis-cluster';
 import { startSentinels } from '../support/edge/redis-sentinels';
-import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
+import {
+  clusterNodeSettings,
+  startRedisServer,
+  type RedisServer,
+} from '../support/edge/redis-server';
 import { startService, stopServices, type Service } from '../support/edge/service';
 
 jest.setTimeout(60_000);
@@ -68,7 +72,7 @@ async function ofReplica(): Promise<RedisServer> {
 }
 
 async function ofClusterWithoutSlots(): Promise<RedisServer> {
-  return endsLater(await startRedisServer({ settings: [['cluster-enabled', 'yes']] }));
+  return endsLater(await startRedisServer({ settings: await clusterNodeSettings() }));
 }
 
 describe('an instance whose store is not what the settings say', () => {
@@ -163,13 +167,14 @@ describe('an instance whose store is not what the settings say', () => {
 });
 
 it('an instance that has counted stays ready when its server becomes one node of several, which is red until it is alone again', async () => {
-  const settings = [['cluster-enabled', 'yes']];
+  const settings = await clusterNodeSettings();
+  const [, [, busPort]] = settings;
   const [all, other] = [
     endsLater(await startRedisServer({ settings })),
-    endsLater(await startRedisServer({ settings })),
+    endsLater(await startRedisServer({ settings: await clusterNodeSettings() })),
   ];
   await all.client.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
-  await other.client.call('CLUSTER', 'MEET', '127.0.0.1', String(all.port));
+  await other.client.call('CLUSTER', 'MEET', '127.0.0.1', String(all.port), busPort);
   // Until then it serves no slot, as one of several.
   await eventually(async () => {
     expect(await all.client.call('CLUSTER', 'INFO')).toContain('cluster_state:ok');

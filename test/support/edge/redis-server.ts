@@ -49,6 +49,14 @@ const LOOKING_IN = {
   retryStrategy: () => 20,
 } as const;
 
+/** Settings of one node of a cluster. Its second port, its first and 10,000 by default, may be one that a connection has. */
+export async function clusterNodeSettings() {
+  return [
+    ['cluster-enabled', 'yes'],
+    ['cluster-port', String(await freePort())],
+  ] as const;
+}
+
 /** Starts `redis-server` on loopback and waits until it answers. */
 export async function startRedisServer(
   options: RedisServerOptions = {},
