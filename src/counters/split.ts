@@ -17,7 +17,7 @@ import { readOf, planRollBack, type Refusing } from './roll-back';
 /** Counters that can also be read without creating them. */
 export interface ReadableCounters extends Counters {
   /** The counts of these keys; 0 for a missing key. A count that cannot be read is absent. */
-  read(keys: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  readonly read: (keys: readonly string[]) => Promise<ReadonlyMap<string, number>>;
 }
 
 /** How to use the parts over which counters are spread. */

@@ -8,14 +8,14 @@ export interface StoreTimeDeps {
 }
 
 /** The same counters, with a timer for the store of this name: each batch that it answered, or that timed out, is one observation. */
-export function withStoreTime<C extends Pick<Counters, 'add'>>(
-  counters: C,
+export function withStoreTime(
+  counters: Counters,
   store: string,
   { statistics, monotonicMs }: StoreTimeDeps,
-): C {
+): Counters {
   const name = `${NAMES.store}.${store}.time`;
   return {
-    ...counters,
+    close: () => counters.close(),
     async add(batch: CounterBatch): Promise<CounterReply> {
       const startedMs = monotonicMs();
       try {

@@ -149,7 +149,11 @@ async function createSplit(): Promise<CountersUnderTest> {
     runRedisCounters({ address, timeoutMs: TIMEOUT_MS }),
   ) as [ReturnType<typeof runRedisCounters>, ReturnType<typeof runRedisCounters>];
   await Promise.all([others.untilConnected(), perSecond.untilConnected()]);
-  const split = createPerSecondSplit({ perSecond, others, onNotAtomic: () => undefined });
+  const split = createPerSecondSplit({
+    perSecond: { counters: perSecond, read: perSecond.read },
+    others: { counters: others, read: others.read },
+    onNotAtomic: () => undefined,
+  });
   /** Serial numbers of keys are before the start of their window. */
   const isPerSecond = (key: string) => (key.charCodeAt(key.length - 12) & 1) === 1;
   return {

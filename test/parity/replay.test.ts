@@ -1,15 +1,6 @@
-import { combineLatest, map, merge, of } from 'rxjs';
-import type { CounterStore } from '../../src/app/store/store';
-import {
-  memcachedReader,
-  memoryReader,
-  redisReader,
-  splitReader,
-} from '../../src/app/store/counter-readers';
-import { createMemcachedCounters } from '../../src/counters/memcached/create-memcached-counters';
-import { createMemoryCounters } from '../../src/counters/memory/create-memory-counters';
-import { createPerSecondSplit } from '../../src/counters/per-second-split';
-import { createRedisCounters } from '../../src/counters/redis/create-redis-counters';
+import { openMemcachedStore } from '../../src/app/store/memcached-store';
+import { openMemoryStore } from '../../src/app/store/memory-store';
+import { chooseCounters } from '../../src/app/store/store';
 import { untilAdded } from '../support/memcached-counters';
 import {
   describeWithStores,
@@ -17,10 +8,11 @@ import {
   nearRedis,
   type NearRedis,
 } from '../support/near-stores';
-import type { Registry } from '../../src/stats/registry';
+import type { MemstoreSettings } from '../../src/settings/memstore';
+import type { Settings } from '../../src/settings/settings';
 import { readRedis, type Counts } from './counts';
 import { replay } from './replay';
-import { startReplay } from './replayer';
+import { startReplay, type StoreDeps } from './replayer';
 import { expectScrape, scrapeSettings } from './scrape';
 import { expectNames, expectWire, startStatsdServer, statsdSettings } from './wire';
 import { isOfMemcached, isSplit, readScenarios, type Scenario } from './scenario';
@@ -38,16 +30,17 @@ it('names every vector that waits for a later feature, and no other', () => {
 describe('with counters in memory', () => {
   it.each(ready)('%s', async (_, scenario) => {
     let read: () => Counts = () => new Map();
-    const makeStore = (_registry: Registry, clock: () => number) => {
-      const counters = createMemoryCounters({ clock });
+    const makeStore = (settings: Settings, deps: StoreDeps) => {
+      const { clock } = deps;
+      const backend = openMemoryStore(settings.memory, deps);
       read = () =>
         new Map(
-          [...counters.entries(clock())].map(([key, { value, ttlSeconds }]) => [
+          [...backend.servers.client.entries(clock())].map(([key, { value, ttlSeconds }]) => [
             key,
             { value: String(value), ttlSeconds },
           ]),
         );
-      return Promise.resolve(memoryStore(counters, memoryReader(counters, clock)));
+      return chooseCounters(settings, deps, () => backend);
     };
     const replayer = await startReplay(scenario, makeStore, splitSettings(scenario));
     await replay(scenario, replayer, () => Promise.resolve([read()]));
@@ -67,19 +60,18 @@ describeWithStores('with counters in Redis', () => {
 
   it.each(ready)('%s', async (_, scenario) => {
     const servers = isSplit(scenario) ? [server, perSecondServer] : [server];
+    const addresses = {
+      REDIS_URL: urlOf(server),
+      ...(isSplit(scenario) && { REDIS_PERSECOND_URL: urlOf(perSecondServer) }),
+    };
     await server.client.flushall();
     const statsd = await startStatsdServer();
     const scrape = await scrapeSettings(scenario);
-    const replayer = await startReplay(
-      scenario,
-      (registry) =>
-        Promise.resolve(
-          isSplit(scenario)
-            ? splitStore(server, perSecondServer, registry)
-            : redisStore(server, registry, 'ratelimit.redis_pool'),
-        ),
-      { ...statsdSettings(scenario, statsd), ...scrape, ...splitSettings(scenario) },
-    );
+    const replayer = await startReplay(scenario, chooseCounters, {
+      ...statsdSettings(scenario, statsd),
+      ...scrape,
+      ...addresses,
+    });
     await replay(
       scenario,
       replayer,
@@ -96,6 +88,9 @@ describeWithStores('with counters in Redis', () => {
   });
 });
 
+const urlOf = ({ port, database }: NearRedis) =>
+  `redis://127.0.0.1:${String(port)}/${String(database)}`;
+
 /** The recordings leave the addresses to whoever replays; these are never connected to. */
 function splitSettings(scenario: Scenario): Readonly<Record<string, string>> {
   return isSplit(scenario) ? { REDIS_URL: 'elsewhere:1', REDIS_PERSECOND_URL: 'elsewhere:2' } : {};
@@ -109,25 +104,12 @@ describeWithStores('with counters in memcached', () => {
     let settle = () => Promise.resolve();
     const replayer = await startReplay(
       scenario,
-      (registry) => {
-        const counters = createMemcachedCounters(
-          { monotonicMs: () => 0, random: () => 0.5, statistics: registry },
-          { nodes: { kind: 'list', addresses: [server.address] }, timeoutMs: 5_000 },
-        );
-        settle = () => untilAdded(counters, keys[0] ?? '');
-        const { connected$, run$ } = counters;
-        const connections = new Map([['store', connected$]]);
-        return Promise.resolve({
-          counters,
-          reader: memcachedReader(counters),
-          writer: UNUSED_WRITER,
-          connected$,
-          connections,
-          whyAway: () => undefined,
-          run$,
-          description: 'memcached',
-        });
-      },
+      (settings, deps) =>
+        chooseCounters(settings, deps, (_, backendDeps) => {
+          const backend = openMemcachedStore(settings.memstore as MemstoreSettings, backendDeps);
+          settle = () => untilAdded(backend.servers.client, keys[0] ?? '');
+          return backend;
+        }),
       {
         MEMCACHE_HOST_PORT: `127.0.0.1:${String(server.port)}`,
         ...statsdSettings(scenario, statsd),
@@ -148,63 +130,3 @@ describeWithStores('with counters in memcached', () => {
     await statsd.close();
   });
 });
-
-/** No replay changes a counter but by decisions. */
-const UNUSED_WRITER: CounterStore['writer'] = {
-  remove: () => Promise.resolve([]),
-  set: () => Promise.resolve([]),
-};
-
-function memoryStore(
-  counters: CounterStore['counters'],
-  reader: CounterStore['reader'],
-): CounterStore {
-  return {
-    counters,
-    reader,
-    writer: UNUSED_WRITER,
-    connected$: of(true),
-    connections: new Map(),
-    whyAway: () => undefined,
-    run$: of(),
-    description: 'memory',
-  };
-}
-
-function redisStore(
-  { address, database }: NearRedis,
-  registry: Registry,
-  statisticsPrefix: string,
-) {
-  const counters = createRedisCounters(
-    { monotonicMs: () => 0, random: () => 0.5, statistics: registry },
-    { address, database, timeoutMs: 5_000, statisticsPrefix },
-  );
-  const { connected$, run$ } = counters;
-  const whyAway = () => undefined;
-  const reader = redisReader(counters);
-  const connections = new Map();
-  const writer = UNUSED_WRITER;
-  return { counters, reader, writer, connected$, connections, run$, whyAway, description: 'redis' };
-}
-
-function splitStore(server: NearRedis, perSecondServer: NearRedis, registry: Registry) {
-  const others = redisStore(server, registry, 'ratelimit.redis_pool');
-  const perSecond = redisStore(perSecondServer, registry, 'ratelimit.redis_per_second_pool');
-  return {
-    counters: createPerSecondSplit({
-      perSecond: perSecond.counters,
-      others: others.counters,
-      onNotAtomic: () => undefined,
-    }),
-    reader: splitReader(perSecond.reader, others.reader),
-    writer: UNUSED_WRITER,
-    connected$: combineLatest([others.connected$, perSecond.connected$]).pipe(
-      map((areConnected) => !areConnected.includes(false)),
-    ),
-    connections: new Map(),
-    whyAway: () => undefined,
-    run$: merge(others.run$, perSecond.run$),
-    description: 'two of redis',
-  };
-}

@@ -4,9 +4,7 @@ import { createOutageLog } from '../../src/app/outage-log';
 import { createApp } from '../../src/app/run-alone';
 import type { App } from '../../src/app/compose/owner';
 import type { Addresses } from '../../src/app/process/open-ports';
-import { createLocalCache } from '../../src/app/store/local-cache';
-import type { Counters } from '../../src/core/ports';
-import type { CounterStore } from '../../src/app/store/store';
+import type { CounterStore, CounterStoreDeps } from '../../src/app/store/store';
 import { parseInProcess, createDirectorySource } from '../../src/rule-sources/directory-source';
 import type { Explanation } from '../../src/core/explain/explanation';
 import { compileInSlices } from '../../src/core/rules/compile';
@@ -24,9 +22,13 @@ export interface Replayer extends Replayable {
   readonly explain: NonNullable<Replayable['explain']>;
 }
 
+export interface StoreDeps extends CounterStoreDeps {
+  readonly statistics: Registry;
+}
+
 export async function startReplay(
   scenario: Scenario,
-  makeStore: (registry: Registry, clock: () => number) => Promise<CounterStore>,
+  makeStore: (settings: Settings, deps: StoreDeps) => CounterStore,
   more: Readonly<Record<string, string>> = {},
 ): Promise<Replayer> {
   const rules = writeRules(scenario);
@@ -42,10 +44,9 @@ export async function startReplay(
   const clock = () => now;
   const registry = createRegistry();
   const settings = settingsOf(scenario, root, more);
-  const made = await makeStore(registry, clock);
-  const store = createLocalCache(settings, { statistics: registry }).before(
-    made as CounterStore & { readonly counters: Counters },
-  );
+  const random = () => 0.5;
+  const deps = { clock, monotonicMs, random, logger: silentLogger, statistics: registry };
+  const store = makeStore(settings, deps);
   const loads = new BehaviorSubject(0);
   const untilLoad: Performed['untilLoad'] = async (ask) => {
     for (;;) {
@@ -79,7 +80,7 @@ export async function startReplay(
     ),
     clock,
     monotonicMs,
-    random: () => 0.5,
+    random,
     logger: silentLogger,
     outages: createOutageLog({ logger: silentLogger, monotonicMs }),
   });

@@ -16,7 +16,8 @@ import {
 } from '../../transport/debug/admin/counter-endpoints';
 import { parseRequest } from '../../transport/http/json/parse-request';
 import type { Registry } from '../../stats/registry';
-import type { OperatorStore, StoreView } from '../store/store';
+import type { StoreView } from '../store/backend';
+import type { OperatorStore } from '../store/store';
 import { createCounterAdmin } from './counter-admin';
 import { createExplainEndpoint, type ExplainEndpointDeps } from './explain-endpoint';
 import {

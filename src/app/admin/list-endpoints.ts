@@ -10,7 +10,8 @@ import {
 } from '../../transport/debug/admin/admin-router';
 import type { ExplainEndpointDeps } from './explain-endpoint';
 import type { RulesActor } from '../rules/rules';
-import type { OperatorStore, StoreView } from '../store/store';
+import type { StoreView } from '../store/backend';
+import type { OperatorStore } from '../store/store';
 import { packageVersion } from '../../platform/package';
 
 export interface ListEndpointsDeps extends Pick<

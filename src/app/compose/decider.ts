@@ -22,7 +22,7 @@ import { createDecisionLog, type DecisionLogDeps } from '../observe/decision-log
 import type { CallAddresses } from '../process/open-ports';
 import type { Certificates } from '../tls/certificates';
 import { isPerSecond } from '../../counters/per-second-split';
-import type { ScriptStore } from '../store/store';
+import type { ScriptStore } from '../store/backend';
 
 /** The owner's ports for deciders: directly in its own process, by messages to others. */
 export interface OwnerPorts {
@@ -82,7 +82,7 @@ export function createDecider(settings: Settings, deps: DeciderDeps, ports: Owne
   const { registry, store, clock, tracing, limitsFrom } = deps;
   const { rules, whyNoRules } = ports;
   const tracer = tracing?.tracer;
-  showRulesWithoutScripts(store.scriptStores ?? [], { rules, statistics: registry });
+  showRulesWithoutScripts(store.scriptStores, { rules, statistics: registry });
   const live = createLiveView({ ...deps, rules }, toDecisionOptions(settings));
   const notCounted = createNotCounted(settings.health, ports.health, store);
   const transports = createTransports(settings, {

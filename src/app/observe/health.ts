@@ -10,7 +10,7 @@ import {
 import type { Rules } from '../../core/rules/rules';
 import type { HealthSettings } from '../../settings/servers';
 import { isStopping, type Lifecycle } from '../process/run-process';
-import type { StoreConnections, CounterStore } from '../store/store';
+import type { StoreBackend, StoreConnections } from '../store/backend';
 
 /** Health, with the components that are down but ignored. */
 export interface ServiceHealth extends HealthStatus<string> {
@@ -114,15 +114,15 @@ const REASONS: Readonly<Record<string, string>> = {
 export function createNotCounted(
   { needsStoreConnection }: HealthSettings,
   health: Snapshot<ServiceHealth>,
-  store: Pick<CounterStore, 'hanging' | 'misplaced'>,
+  store: Pick<StoreBackend, 'hanging' | 'misplaced'>,
 ): NotCounted {
   const ofStore = needsStoreConnection
     ? 'a connection is open'
     : 'KVSTORE_HEALTH_CHECK_ACTIVE_CONNECTION=false';
   return () => {
     const { down, ignored } = health.current;
-    const misplaced = store.misplaced?.().keys() ?? [];
-    const all = [...ignored, ...(store.hanging?.() ?? []), ...misplaced];
+    const misplaced = store.misplaced().keys();
+    const all = [...ignored, ...store.hanging(), ...misplaced];
     const names = all.filter((name) => !down.includes(name));
     return new Map(names.map((name) => [name, REASONS[name] ?? ofStore]));
   };

@@ -4,7 +4,7 @@ import type { LogFields } from '../../platform/logger';
 import type { LoadResult } from '../../rule-sources/load-result';
 import type { HealthActor } from './health';
 import type { RulesActor } from '../rules/rules';
-import type { StoreView } from '../store/store';
+import type { StoreView } from '../store/backend';
 import { createOpenOutages, type OutageLog } from '../outage-log';
 
 export interface TroublesDeps {
@@ -90,7 +90,7 @@ export function createTroubles(deps: TroublesDeps) {
     ),
     /** The current troubles, for people; names are `calls`, `counters`, `rules`, … */
     list: () => {
-      const advice = [...(store.misplaced?.() ?? [])].map(([name, text]) => `${name}: ${text}`);
+      const advice = [...store.misplaced()].map(([name, text]) => `${name}: ${text}`);
       // For a store without a connection the reason may contain it already.
       const isSaid = !health.connected.current && store.whyAway() !== undefined;
       note(advice.length === 0 || isSaid, KIND, advice.join('; '));

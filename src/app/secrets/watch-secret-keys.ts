@@ -17,7 +17,8 @@ import type { Secrets } from '../../core/rules/secrets';
 import { windowStart } from '../../core/units';
 import type { Settings } from '../../settings/settings';
 import type { Actor } from '../actor';
-import type { OperatorStore, StoreView } from '../store/store';
+import type { StoreView } from '../store/backend';
+import type { OperatorStore } from '../store/store';
 import type { SecretKeys } from './create-secret-keys';
 
 interface WatchSecretKeysDeps {

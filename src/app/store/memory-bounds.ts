@@ -1,5 +1,5 @@
-import type { Settings } from '../../settings/settings';
 import { getHeapStatistics } from 'node:v8';
+import type { Settings } from '../../settings/settings';
 
 /** Default bound of counters in memory, however large the heap is. */
 const DEFAULT_BYTES = 512 * 2 ** 20;

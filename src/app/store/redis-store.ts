@@ -1,9 +1,15 @@
-import { merge, of } from 'rxjs';
+import { EMPTY, merge } from 'rxjs';
 import { turnWindow } from '../../../streams';
-import type { Clock, CounterPlace, Statistics } from '../../core/ports';
+import { settled, StoreError } from '../../core/errors';
+import type { CounterState, Limiter } from '../../core/kinds/kind';
+import { isRecord } from '../../core/kinds/limiter';
+import type { Clock, CounterReader, CounterReading, ListOpen, Statistics } from '../../core/ports';
 import { withCircuitBreaker } from '../../counters/circuit-breaker/circuit-breaker';
-import { noteVersions, type VersionNote, claimText, type Claim } from '../../counters/redis/notes';
+import { noteVersions, claimText } from '../../counters/redis/notes';
+import { unread } from '../../counters/count';
+import type * as RedisModule from '../../counters/redis/create-redis-counters';
 import type {
+  RedisCounters,
   RedisCountersDeps,
   RedisCountersOptions,
   RedisEvent,
@@ -11,17 +17,18 @@ import type {
 import type { TypeSetting } from '../../counters/redis/wrong-kind';
 import type { ReadFields } from '../../counters/limits-from/create-limits-from';
 import type { PublishInvalidation } from '../../counters/with-over-limit-cache';
-import { withPipelineWindow } from '../../counters/with-pipeline-window';
+import { createPipelineWindow } from '../../counters/pipeline-window';
 import type { Logger } from '../../platform/logger';
 import { type Settings, restOfWindowMs } from '../../settings/settings';
 import type { StoreSettings } from '../../settings/store';
-import { redisReader, lazy } from './counter-readers';
-import { closeWith, createBreakers, type GuardDeps } from './guard-counters';
+import type { StoreBackend } from './backend';
+import type { ReadableServerChain } from './chain';
+import { createBreakers, type BreakersDeps } from './breakers';
 import { logRedisEvent, createLastFailure } from './log-store-event';
 import { withStoreTime } from '../../stats/store-time';
-import { describeRedis, STORE } from './describe-store';
+import { byName, describeRedis, STORE } from './describe-store';
 
-interface RedisStoreDeps extends RedisCountersDeps, GuardDeps {
+interface RedisStoreDeps extends RedisCountersDeps, BreakersDeps {
   readonly clock: Clock;
   readonly statistics: Statistics;
   readonly logger: Logger;
@@ -35,16 +42,24 @@ interface RedisStoreNames {
   readonly typeSetting: TypeSetting;
 }
 
-export type RedisStore = ReturnType<typeof openRedisStore>;
+/** Most services use one store, and load no other. */
+const lazyRedis = () => require('../../counters/redis/create-redis-counters') as typeof RedisModule;
 
-/** A store in Redis with its breaker; a cluster has one for each node: the others are called while one hangs. */
+/** A backend whose counters can be read without creating them. */
+export interface RedisBackend extends StoreBackend {
+  readonly servers: ReadableServerChain;
+  readonly readFields: ReadFields;
+  readonly listOpen: ListOpen;
+}
+
+/** A store in Redis. In a cluster, the other nodes are called while one hangs. */
 export function openRedisStore(
   store: StoreSettings,
   { name, prefix, typeSetting }: RedisStoreNames,
   settings: Settings,
   deps: RedisStoreDeps,
-) {
-  const { createRedisCounters, createRedisWriter, listOpen } = lazy.redis();
+): RedisBackend {
+  const { createRedisCounters, createRedisWriter, listOpen } = lazyRedis();
   const last = createLastFailure();
   let advice: string | undefined;
   const onEvent = (event: RedisEvent): void => {
@@ -58,7 +73,7 @@ export function openRedisStore(
   const isCluster = store.address.kind === 'cluster';
   const breakers = createBreakers(prefix, deps);
   const guardNode = (node: string) => breakers.breakerOf(`Redis at ${node}`).call;
-  const counters = createRedisCounters(
+  const client = createRedisCounters(
     {
       ...deps,
       onEvent,
@@ -67,49 +82,78 @@ export function openRedisStore(
     },
     { ...options, forgetChannel: `${settings.decisions.cacheKeyPrefix}weir:forget` },
   );
-  const timed = withStoreTime(counters, name, deps);
   const description = describeRedis(store);
+  const breaker = isCluster ? undefined : breakers.breakerOf(description);
   const windowMs = restOfWindowMs(store, settings);
-  const gathered =
-    windowMs > 0
-      ? withPipelineWindow(timed, turnWindow(windowMs, deps.monotonicMs))
-      : { ...timed, run$: of() };
-  const guarded = {
-    ...closeWith(
-      isCluster ? gathered : withCircuitBreaker(gathered, breakers.breakerOf(description)),
-      breakers,
-    ),
-    read: (keys: readonly string[]) => counters.read(keys),
+  const window =
+    windowMs > 0 ? createPipelineWindow(turnWindow(windowMs, deps.monotonicMs)) : undefined;
+  const { connected$, lacksScripts } = client;
+  return {
+    servers: {
+      breaker: breaker && ((next) => withCircuitBreaker(next, breaker)),
+      pipelineWindow: window?.before,
+      timer: (next) => withStoreTime(next, name, deps),
+      client,
+    },
+    closeGauges: breakers.close,
+    reader: redisReader(client),
+    writer: createRedisWriter(client),
+    listOver: undefined,
+    listOpen: (place, most) => listOpen(client, place, most),
+    publishInvalidation: publishPlaces(client.publishInvalidation),
+    readFields: ({ key }, fields) => client.readFields(key, fields),
+    claim: (claim) => claimText(client, claim),
+    noteVersions: (note) => noteVersions(client, note),
+    scriptStores: [{ prefix, lacksScripts, counts: 'all' }],
+    connected$,
+    connections: new Map([[STORE, connected$]]),
+    run$: merge(client.run$, window?.run$ ?? EMPTY),
+    whyAway: last.whyAway,
+    misplaced: () => byName([[STORE, advice]]),
+    hanging: () => (breakers.areOpen() ? [STORE] : []),
+    description,
   };
-  const { connected$, publishInvalidation } = counters;
-  const publishPlaces: PublishInvalidation | undefined =
-    publishInvalidation &&
+}
+
+function publishPlaces(
+  publish: RedisCounters['publishInvalidation'],
+): PublishInvalidation | undefined {
+  return (
+    publish &&
     ((places, isReset = false) => {
       const endsLeases = isReset && places.some(({ rule }) => rule.isLeased);
-      publishInvalidation(
+      publish(
         places.map(({ key }) => key),
         endsLeases,
       );
-    });
-  const readFields: ReadFields = ({ key }, fields) => counters.readFields(key, fields);
+    })
+  );
+}
+
+function redisReader(counters: Pick<RedisCounters, 'peek' | 'send'>): CounterReader {
   return {
-    counters: guarded,
-    reader: redisReader(counters),
-    writer: createRedisWriter(counters),
-    listOpen: (place: CounterPlace, most: number) => listOpen(counters, place, most),
-    publishInvalidation: publishPlaces,
-    connected$,
-    connections: new Map([[STORE, connected$]]),
-    run$: merge(counters.run$, gathered.run$),
-    readFields,
-    scripts: { prefix, lacksScripts: counters.lacksScripts },
-    whyAway: last.whyAway,
-    misplaced: () => advice,
-    hanging: () => (breakers.areOpen() ? [STORE] : []),
-    description,
-    claim: (claim: Claim) => claimText(counters, claim),
-    noteVersions: (note: VersionNote) => noteVersions(counters, note),
+    async read(places) {
+      const readings = await counters.peek([...new Set(places.map(({ key }) => key))]);
+      return Promise.all(
+        places.map(async ({ key, rule }) => {
+          const reading = readings.get(key) as CounterReading;
+          const { limiter } = rule;
+          return isRecord(limiter) ? readRecordOf(counters, key, limiter, reading) : reading;
+        }),
+      );
+    },
   };
+}
+
+/** A record is read by itself. */
+async function readRecordOf(
+  counters: Pick<RedisCounters, 'send'>,
+  key: string,
+  limiter: Limiter<CounterState>,
+  { store }: CounterReading,
+): Promise<CounterReading> {
+  const read = await settled(() => lazyRedis().readOwnForm(counters, key, limiter));
+  return read instanceof StoreError ? unread(store, read) : { ...read, store };
 }
 
 function toRedisOptions(store: StoreSettings, statisticsPrefix: string): RedisCountersOptions {

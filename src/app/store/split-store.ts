@@ -1,58 +1,94 @@
 import { map, merge } from 'rxjs';
 import { healthStatus } from '../../../streams';
-import type { ReadFields } from '../../counters/limits-from/create-limits-from';
-import { createPerSecondSplit, isPerSecond } from '../../counters/per-second-split';
-import type { Logger } from '../../platform/logger';
-import { splitOpen, splitReader, callBoth } from './counter-readers';
-import { byName, describeSplit, PER_SECOND_STORE, STORE } from './describe-store';
-import type { RedisStore } from './redis-store';
-import type { CounterWriter } from '../../core/ports';
+import type { CounterPlace, CounterReader, CounterWriter, ListOpen } from '../../core/ports';
+import { isPerSecond } from '../../counters/per-second-split';
 import type { PublishInvalidation } from '../../counters/with-over-limit-cache';
+import type { Logger } from '../../platform/logger';
+import type { StoreBackend, ScriptStore } from './backend';
+import { byName, describeSplit, PER_SECOND_STORE, STORE } from './describe-store';
+import type { RedisBackend } from './redis-store';
 
 /** Two stores as one, which is connected while both are: each has counters that the other lacks. */
-export function splitStore(others: RedisStore, perSecond: RedisStore, logger: Logger) {
+export function splitStore(
+  others: RedisBackend,
+  perSecond: RedisBackend,
+  logger: Logger,
+): StoreBackend {
   const connections = new Map([
     [STORE, others.connected$],
     [PER_SECOND_STORE, perSecond.connected$],
   ]);
   const status$ = healthStatus(Object.fromEntries(connections));
-  const readFields: ReadFields = (hash, fields) =>
-    (hash.isPerSecond ? perSecond : others).readFields(hash, fields);
+  const storeOf = (place: Pick<CounterPlace, 'rule'>) => (isPerSecond(place) ? perSecond : others);
+  const listOpen: ListOpen = (place, most) => storeOf(place).listOpen(place, most);
   return {
-    counters: createPerSecondSplit({
-      perSecond: perSecond.counters,
-      others: others.counters,
+    servers: {
+      others: others.servers,
+      perSecond: perSecond.servers,
       onNotAtomic() {
         logger.warn(
           'STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT is not atomic for requests with counters in both stores: counters are read before they are incremented',
         );
       },
-    }),
+    },
+    closeGauges() {
+      others.closeGauges();
+      perSecond.closeGauges();
+    },
     reader: splitReader(perSecond.reader, others.reader),
     writer: splitWriter(perSecond.writer, others.writer),
-    listOpen: splitOpen(perSecond.listOpen, others.listOpen),
+    listOver: undefined,
+    listOpen,
     publishInvalidation: splitPublishing(perSecond.publishInvalidation, others.publishInvalidation),
+    readFields: (hash, fields) => (hash.isPerSecond ? perSecond : others).readFields(hash, fields),
+    claim: others.claim,
+    noteVersions: others.noteVersions,
+    scriptStores: [...countsOf(others, 'others'), ...countsOf(perSecond, 'per-second')],
     connected$: status$.pipe(map(({ serving }) => serving)),
     connections,
-    readFields,
     run$: merge(others.run$, perSecond.run$),
+    whyAway: () => others.whyAway() ?? perSecond.whyAway(),
+    misplaced: () =>
+      byName([
+        [STORE, others.misplaced().get(STORE)],
+        [PER_SECOND_STORE, perSecond.misplaced().get(STORE)],
+      ]),
     hanging: () => [
       ...others.hanging(),
       ...(perSecond.hanging().length > 0 ? [PER_SECOND_STORE] : []),
     ],
-    misplaced: () =>
-      byName([
-        [STORE, others.misplaced()],
-        [PER_SECOND_STORE, perSecond.misplaced()],
-      ]),
-    whyAway: () => others.whyAway() ?? perSecond.whyAway(),
-    claim: others.claim,
-    noteVersions: others.noteVersions,
-    scriptStores: [
-      { ...others.scripts, counts: 'others' as const },
-      { ...perSecond.scripts, counts: 'per-second' as const },
-    ],
     description: describeSplit(others.description, perSecond.description),
+  };
+}
+
+function countsOf(
+  { scriptStores }: StoreBackend,
+  counts: ScriptStore['counts'],
+): readonly ScriptStore[] {
+  return scriptStores.map(({ prefix, lacksScripts }) => ({ prefix, lacksScripts, counts }));
+}
+
+/** Asks two stores, each for its own counters; returns all answers in their order. */
+async function callBoth<P extends Pick<CounterPlace, 'rule'>, A>(
+  places: readonly P[],
+  ask: (own: readonly P[], arePerSecond: boolean) => Promise<readonly A[]>,
+): Promise<readonly A[]> {
+  const [seconds, rest] = await Promise.all([
+    ask(places.filter(isPerSecond), true),
+    ask(
+      places.filter((place) => !isPerSecond(place)),
+      false,
+    ),
+  ]);
+  const [ofSeconds, ofRest] = [seconds.values(), rest.values()];
+  return places.map((place) => (isPerSecond(place) ? ofSeconds : ofRest).next().value as A);
+}
+
+/** Per-second limits have a store of their own. */
+function splitReader(perSecond: CounterReader, others: CounterReader): CounterReader {
+  return {
+    read: (places) =>
+      callBoth(places, (own, arePerSecond) => (arePerSecond ? perSecond : others).read(own)),
   };
 }
 

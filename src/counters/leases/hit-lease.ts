@@ -59,7 +59,7 @@ type LeaseEnd = 'window' | 'reset';
 
 /**
  * Hits of one counter in one window that were charged to the store in advance, and what is known of the counter. Plain state:
- * `with-leases.ts` calls the store.
+ * `leasing.ts` calls the store.
  */
 export class HitLease {
   /** The increment that charges and returns hits, under the current limit; it keeps no request alive. */

@@ -72,16 +72,14 @@ export async function startAlgorithmService(
       rules: { 'rules.yaml': rules },
       steps: [{ at: startSeconds, keys: {}, ttl: {} }],
     },
-    (registry, ownClock) =>
-      Promise.resolve(
-        chooseCounters(read.settings, {
-          clock: ownClock,
-          monotonicMs: () => performance.now(),
-          random: Math.random,
-          statistics: registry,
-          logger: silentLogger,
-        }),
-      ),
+    (_settings, { clock: ownClock, statistics }) =>
+      chooseCounters(read.settings, {
+        clock: ownClock,
+        monotonicMs: () => performance.now(),
+        random: Math.random,
+        statistics,
+        logger: silentLogger,
+      }),
   );
   return {
     ...replayer,

@@ -1,6 +1,6 @@
 import { SOME_MATCH } from '../rules';
 import type { CounterBatch, Increment } from '../../../src/core/ports';
-import { withLeases, type LeasedCounters } from '../../../src/counters/leases/with-leases';
+import { leasedCounters, type LeasedCounters } from './leased-counters';
 import { createOverLimitCache, type OverLimitCache } from '../../../src/counters/over-limit-cache';
 import { withOverLimitCache } from '../../../src/counters/with-over-limit-cache';
 import type { Ledger } from './ledger';
@@ -66,7 +66,7 @@ export class PlayedInstance {
         tell(places.map(({ key }) => key));
       },
     });
-    this.counters = withLeases(
+    this.counters = leasedCounters(
       {
         plain: link,
         counters,

@@ -1,5 +1,5 @@
 import { StoreError } from '../../../src/core/errors';
-import type { CounterBatch, CounterReply, Counters } from '../../../src/core/ports';
+import type { CounterBatch, CounterReply } from '../../../src/core/ports';
 import { createRegistry } from '../../../src/stats/registry';
 import { withStoreTime } from '../../../src/stats/store-time';
 
@@ -10,12 +10,13 @@ const REPLY: CounterReply = { after: [], held: undefined, failures: undefined };
 async function timed(add: () => Promise<CounterReply>) {
   const registry = createRegistry();
   let nowMs = 0;
-  const counters = withStoreTime<Pick<Counters, 'add'>>(
+  const counters = withStoreTime(
     {
       add: () => {
         nowMs += 7;
         return add();
       },
+      close: () => Promise.resolve(),
     },
     'redis',
     { statistics: registry, monotonicMs: () => nowMs },

@@ -197,7 +197,7 @@ function storeReports(store: CounterStore, send: Send) {
   let lastSent = '';
   const reasons = () => ({
     whyAway: store.whyAway(),
-    misplaced: store.misplaced?.() ?? new Map<string, string>(),
+    misplaced: store.misplaced(),
   });
   const toText = ({ whyAway, misplaced }: ReturnType<typeof reasons>): string =>
     JSON.stringify([whyAway, ...misplaced]);

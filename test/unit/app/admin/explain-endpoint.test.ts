@@ -25,6 +25,7 @@ async function explain(left: number, format = '') {
     rulesVersion: () => undefined,
     store: {
       reader: { read: (places) => Promise.resolve(places.map(() => reading)) },
+      localCache: undefined,
       leases: { cache, forget: () => undefined, read: () => ({ left, of: 120 }) },
     },
     clock: () => NOW,

@@ -1,4 +1,4 @@
-import type { ScriptStore } from '../../../../src/app/store/store';
+import type { ScriptStore } from '../../../../src/app/store/backend';
 import { showRulesWithoutScripts } from '../../../../src/app/compose/decider';
 import { compileRules } from '../../../../src/core/rules/compile';
 import { createRegistry } from '../../../../src/stats/registry';

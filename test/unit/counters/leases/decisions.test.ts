@@ -2,7 +2,7 @@ import { createHook } from 'node:async_hooks';
 import { NEVER } from 'rxjs';
 import { StoreError } from '../../../../src/core/errors';
 import type { Counters } from '../../../../src/core/ports';
-import { withLeases } from '../../../../src/counters/leases/with-leases';
+import { leasedCounters } from '../../../support/lease-play/leased-counters';
 import { createMemoryCounters } from '../../../../src/counters/memory/create-memory-counters';
 import { createDecideBatch } from '../../../../src/decisions/decide-batch';
 import { PLAIN_DECISIONS } from '../../../support/decider';
@@ -33,7 +33,7 @@ function start() {
     },
     close: () => memory.close(),
   };
-  const leased = withLeases(
+  const leased = leasedCounters(
     { plain: counters, counters, clock, monotonicMs: () => 0, wait: () => NEVER },
     {
       ...{ timeMs: 10_000, share: 0.5, instances: 1, minRate: 20, maxBytes: 100_000 },

@@ -1,6 +1,6 @@
 import { NEVER } from 'rxjs';
 import type { CounterReply, Counters } from '../../../../src/core/ports';
-import { withLeases } from '../../../../src/counters/leases/with-leases';
+import { leasedCounters } from '../../../support/lease-play/leased-counters';
 import { increment } from '../../../support/increments';
 import { SOME_MATCH } from '../../../support/rules';
 
@@ -17,7 +17,7 @@ function start() {
     },
     close: () => Promise.resolve(),
   };
-  const leased = withLeases(
+  const leased = leasedCounters(
     { plain: counters, counters, clock: () => 0, monotonicMs: () => 0, wait: () => NEVER },
     {
       ...{ timeMs: 10_000, share: 0.5, instances: 1, minRate: 20, maxBytes: 100_000 },

@@ -1,7 +1,7 @@
 import { Subject, type Observable } from 'rxjs';
 import type { CounterReply, Counters } from '../../../../src/core/ports';
 import { MAX_RETURNS } from '../../../../src/counters/leases/own-operations';
-import { withLeases } from '../../../../src/counters/leases/with-leases';
+import { leasedCounters } from '../../../support/lease-play/leased-counters';
 import { increment } from '../../../support/increments';
 import { SOME_MATCH } from '../../../support/rules';
 
@@ -33,7 +33,7 @@ function start() {
     sweeps.push({ afterMs, end });
     return end;
   };
-  const leased = withLeases(
+  const leased = leasedCounters(
     {
       ...{ plain: counters, counters, clock: () => 0, wait },
       monotonicMs: () => time.nowMs,

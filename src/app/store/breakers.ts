@@ -1,4 +1,4 @@
-import type { Counters, Statistics } from '../../core/ports';
+import type { Statistics } from '../../core/ports';
 import {
   createCircuitBreaker,
   type BreakerChange,
@@ -6,7 +6,7 @@ import {
 } from '../../counters/circuit-breaker/circuit-breaker';
 import type { OutageLog } from '../outage-log';
 
-export interface GuardDeps {
+export interface BreakersDeps {
   readonly monotonicMs: () => number;
   readonly statistics: Statistics;
   readonly outages: OutageLog;
@@ -14,8 +14,8 @@ export interface GuardDeps {
 
 const LEVELS = { closed: 0, 'half-open': 1, open: 2 } as const;
 
-/** Exposes the worst state as the gauge `<prefix>.breaker_state`: 0 closed, 1 half-open, 2 open. */
-export function createBreakers(prefix: string, { monotonicMs, statistics, outages }: GuardDeps) {
+/** The breakers of one store: one, or one for each node of a cluster. Exposes the worst state as the gauge `<prefix>.breaker_state`: 0 closed, 1 half-open, 2 open. */
+export function createBreakers(prefix: string, { monotonicMs, statistics, outages }: BreakersDeps) {
   const breakers = new Map<string, CircuitBreaker>();
   const close = statistics.gauge(`${prefix}.breaker_state`, () =>
     Math.max(0, ...[...breakers.values()].map(({ state }) => LEVELS[state])),
@@ -43,19 +43,5 @@ export function createBreakers(prefix: string, { monotonicMs, statistics, outage
     forget: (name: string) => breakers.delete(name),
     /** Unregisters the gauge. */
     close,
-  };
-}
-
-/** The breakers of one store: one, or one for each node of a cluster. */
-export type Breakers = ReturnType<typeof createBreakers>;
-
-/** Counters that also unregister the gauge of their breakers when they close. */
-export function closeWith<C extends Counters>(counters: C, breakers: Breakers): C {
-  return {
-    ...counters,
-    close: () => {
-      breakers.close();
-      return counters.close();
-    },
   };
 }

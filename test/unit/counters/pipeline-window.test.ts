@@ -1,7 +1,7 @@
 import { Subject } from 'rxjs';
 import { StoreError } from '../../../src/core/errors';
 import type { CounterBatch, CounterReply } from '../../../src/core/ports';
-import { withPipelineWindow } from '../../../src/counters/with-pipeline-window';
+import { createPipelineWindow } from '../../../src/counters/pipeline-window';
 import { batch, increment } from '../../contract/counters.contract';
 
 const OK = (...after: readonly number[]): CounterReply => ({
@@ -18,27 +18,25 @@ function setUp(...replies: readonly (CounterReply | Error)[]) {
   let isClosed = false;
   let hasEnded = false;
   const left = [...replies];
-  const counters = withPipelineWindow(
-    {
-      add: (each) => {
-        asked.push(each);
-        const reply = left.shift();
-        return reply === undefined || reply instanceof Error
-          ? Promise.reject(reply ?? new Error('no more replies'))
-          : Promise.resolve(reply);
-      },
-      close: () => {
-        isClosed = true;
-        return Promise.resolve();
-      },
+  const { before, run$ } = createPipelineWindow(() => {
+    const window = new Subject<void>();
+    windows.push(window);
+    return window;
+  });
+  const counters = before({
+    add: (each) => {
+      asked.push(each);
+      const reply = left.shift();
+      return reply === undefined || reply instanceof Error
+        ? Promise.reject(reply ?? new Error('no more replies'))
+        : Promise.resolve(reply);
     },
-    () => {
-      const window = new Subject<void>();
-      windows.push(window);
-      return window;
+    close: () => {
+      isClosed = true;
+      return Promise.resolve();
     },
-  );
-  counters.run$.subscribe({ complete: () => (hasEnded = true) });
+  });
+  run$.subscribe({ complete: () => (hasEnded = true) });
   return { counters, asked, windows, isClosed: () => isClosed, hasEnded: () => hasEnded };
 }
 

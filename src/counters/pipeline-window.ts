@@ -11,14 +11,22 @@ interface Waiting {
 }
 
 /**
- * Counters whose batches are gathered for a window and sent as one; each still gets its own reply. `openWindow` starts a window,
- * which ends with its first value. Windows end while `run$` is subscribed to.
+ * Gathers the batches of a window and sends them as one; each still gets its own reply. `openWindow` starts a window, which ends with
+ * its first value. Windows end while `run$` is subscribed to.
  */
-export function withPipelineWindow(
+export function createPipelineWindow(openWindow: () => Observable<unknown>) {
+  const windows = createStreamGroup();
+  return {
+    run$: windows.run$,
+    before: (counters: Counters): Counters => gather(counters, openWindow, windows),
+  };
+}
+
+function gather(
   counters: Counters,
   openWindow: () => Observable<unknown>,
-): Counters & { readonly run$: Observable<never> } {
-  const windows = createStreamGroup();
+  windows: ReturnType<typeof createStreamGroup>,
+): Counters {
   let waiting: Waiting[] = [];
   let isClosed = false;
 
@@ -35,7 +43,6 @@ export function withPipelineWindow(
   };
 
   return {
-    run$: windows.run$,
     add: (batch) =>
       isClosed
         ? counters.add(batch)

@@ -31,11 +31,7 @@ import {
   takeIdle,
 } from './own-operations';
 
-export interface LeasedCountersDeps {
-  /** Counts for rules without leases. */
-  readonly plain: Counters;
-  /** Counts everything else: the same store, after a cache of counters that are over their limit. */
-  readonly counters: Counters;
+export interface LeasingDeps {
   readonly clock: Clock;
   readonly monotonicMs: () => number;
   /** Emits once after this time. */
@@ -45,7 +41,7 @@ export interface LeasedCountersDeps {
   readonly onFirst?: (() => void) | undefined;
 }
 
-export interface LeasedCountersOptions extends LeaseOptions {
+export interface LeasingOptions extends LeaseOptions {
   /**
    * The store answers all increments of a batch together: the leases' own operations are sent separately, so that no caller waits
    * for them.
@@ -53,7 +49,21 @@ export interface LeasedCountersOptions extends LeaseOptions {
   readonly sendsApart: boolean;
 }
 
-export interface LeasedCounters extends ReadyCounters {
+/** The store that leases are charged to. */
+export interface LeasedStore {
+  /** Counts for rules without leases. */
+  readonly plain: Counters;
+  /** Counts everything else: the same store, after a cache of counters that are over their limit. */
+  readonly counters: Counters;
+}
+
+/** Hits that are charged in advance and spent later. */
+export interface Leasing {
+  /**
+   * Counters that answer leased hits at once, without a promise, and never above the limit, because the store has been charged
+   * before. Everything else goes to the store and waits for no refill.
+   */
+  readonly before: (store: LeasedStore) => ReadyCounters;
   /** Ends the leases of counters that were reset or set. Undefined: all. */
   readonly forgetLeases: (keys: readonly string[] | undefined) => void;
   readonly readLease: (place: LeasePlace) => LeaseReading | undefined;
@@ -61,18 +71,37 @@ export interface LeasedCounters extends ReadyCounters {
   readonly run$: Observable<never>;
 }
 
-/**
- * Counters that charge hits in advance and spend them later: leased hits are answered at once, without a promise, and never above
- * the limit, because the store has been charged before. Everything else goes to the store and waits for no refill.
- */
-export function withLeases(
-  { plain, counters, clock, monotonicMs, wait, statistics, onFirst }: LeasedCountersDeps,
-  options: LeasedCountersOptions,
-): LeasedCounters {
+export function createLeasing(deps: LeasingDeps, options: LeasingOptions): Leasing {
+  const { statistics } = deps;
   const roundTrips = new RoundTrips();
   const counts = new LeaseCounts(statistics);
   const leases = new Leases({ roundTrips, counts }, options);
   const sweeps = createStreamGroup();
+  return {
+    run$: sweeps.run$,
+    before: (store) => lease(store, { leases, roundTrips, counts, sweeps }, deps, options),
+    forgetLeases: (keys) => {
+      leases.forget(keys);
+    },
+    readLease: (place) => leases.read(place),
+  };
+}
+
+/** What leasing remembers. */
+interface Leased {
+  readonly leases: Leases;
+  readonly roundTrips: RoundTrips;
+  readonly counts: LeaseCounts;
+  /** The waits for the next return of idle leases. */
+  readonly sweeps: ReturnType<typeof createStreamGroup>;
+}
+
+function lease(
+  { plain, counters }: LeasedStore,
+  { leases, roundTrips, counts, sweeps }: Leased,
+  { clock, monotonicMs, wait, statistics, onFirst }: LeasingDeps,
+  options: LeasingOptions,
+): ReadyCounters {
   let removeGauge: (() => void) | undefined;
   // Until a rule is leased, nothing shows that this is possible.
   const begin = once(() => {
@@ -191,13 +220,8 @@ export function withLeases(
   };
 
   return {
-    run$: sweeps.run$,
     add: (batch) =>
       !isClosed && batch.increments.some(isLeased) ? addLeased(batch) : plain.add(batch),
-    forgetLeases: (keys) => {
-      leases.forget(keys);
-    },
-    readLease: (place) => leases.read(place),
     async close() {
       isClosed = true;
       sweeps.close();
