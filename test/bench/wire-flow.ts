@@ -4,7 +4,7 @@ import { createDecideBatch } from '../../src/decisions/decide-batch';
 import { createRecordStats } from '../../src/stats/record-stats';
 import { createRegistry } from '../../src/stats/registry';
 import { createDecisionMethod } from '../../src/transport/grpc/wire/should-rate-limit';
-import type { Client, MethodHandler } from '../../src/transport/grpc/wire/connection';
+import type { Client } from '../../src/transport/grpc/wire/connection';
 import { createRejectionBlocks } from '../../src/wire/grpc/responses';
 import { DEFAULT_BOUNDS } from '../../src/transport/bounds';
 import { createGrpcConnection } from '../../src/wire/grpc/connection';
@@ -60,21 +60,9 @@ export function createWireFlow({ varied, sampledEvery, tracer }: WireFlowOptions
     tracer,
   });
   const client: Client = {
-    grpc: createGrpcConnection<MethodHandler>({
-      methods: new Map([[PATH, decisions.method]]),
-      inflate: () => new Uint8Array(0),
-      bounds: MESSAGE_BOUNDS,
-      rejectionBlock: createRejectionBlocks(),
-      createCallContext: decisions.createCallContext,
-      headerReader: decisions.headerReader,
-      events: {
-        onMessage(callId, method, bytes, start, end) {
-          method.onMessage(client, callId, bytes, start, end);
-        },
-        onHalfClose: () => undefined,
-        onCancel: () => undefined,
-      },
-    }),
+    get grpc() {
+      return grpc;
+    },
     askedAtMs: [],
     left: new Set(),
     scheduleFlush: () => undefined,
@@ -84,7 +72,15 @@ export function createWireFlow({ varied, sampledEvery, tracer }: WireFlowOptions
       },
     },
   };
-  const { grpc } = client;
+  const grpc = createGrpcConnection({
+    methods: new Map([[PATH, decisions.method]]),
+    client,
+    inflate: () => new Uint8Array(0),
+    bounds: MESSAGE_BOUNDS,
+    rejectionBlock: createRejectionBlocks(),
+    createCallContext: decisions.createCallContext,
+    headerReader: decisions.headerReader,
+  });
   const settings = Uint8Array.from([0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 4, 1, 0, 0, 0, 0]);
   const grant = Uint8Array.from([0, 0, 4, 8, 0, 0, 0, 0, 0, 0x40, 0, 0, 0]);
   grpc.receive(Buffer.concat([CLIENT_PREFACE, settings, grant]), 0);

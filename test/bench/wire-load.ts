@@ -1,6 +1,5 @@
-import type { GrpcConnection } from '../../src/wire/grpc/api';
+import type { GrpcConnection, GrpcMethod } from '../../src/wire/grpc/api';
 import { createRejectionBlocks, framed } from '../../src/wire/grpc/responses';
-import type { GrpcMethod } from '../../src/wire/grpc/call-plan';
 import { createGrpcConnection } from '../../src/wire/grpc/connection';
 import {
   CLIENT_PREFACE,
@@ -67,22 +66,21 @@ export function createAnsweringConnection(): GrpcConnection {
   const decode = createRequestDecoder(DEFAULT_BOUNDS);
   const room = roomForResponse(RESPONSE);
   const encoder = framed<WireResponse>({ maxBytes: () => room, write: writeResponse });
-  const methods = new Map<string, GrpcMethod>([
-    ['/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit', { requests: 'one' }],
-  ]);
+  const method: GrpcMethod<undefined> = {
+    requests: 'one',
+    onMessage(_, callId, bytes, start, end) {
+      if (isMalformed(decode(bytes, start, end))) throw new Error('the bench is wrong');
+      connection.answer(callId, RESPONSE, encoder);
+    },
+    onHalfClose: () => undefined,
+    onCancel: () => undefined,
+  };
   const connection: GrpcConnection = createGrpcConnection({
-    methods,
+    methods: new Map([['/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit', method]]),
+    client: undefined,
     inflate: () => new Uint8Array(0),
     bounds: MESSAGE_BOUNDS,
     rejectionBlock: createRejectionBlocks(),
-    events: {
-      onMessage(callId, _method, bytes, start, end) {
-        if (isMalformed(decode(bytes, start, end))) throw new Error('the bench is wrong');
-        connection.answer(callId, RESPONSE, encoder);
-      },
-      onHalfClose: () => undefined,
-      onCancel: () => undefined,
-    },
   });
   const settings = Uint8Array.from([0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 4, 1, 0, 0, 0, 0]);
   const window = Uint8Array.from([0, 0, 4, 8, 0, 0, 0, 0, 0, 0x7f, 0, 0, 0]);

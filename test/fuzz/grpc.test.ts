@@ -1,3 +1,4 @@
+import type { GrpcMethod } from '../../src/wire/grpc/api';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { inflate } from '../../src/transport/grpc/wire/connections';
@@ -11,11 +12,6 @@ const HELLO = Buffer.concat([
   Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
   frame(4, 0, 0, Buffer.alloc(0)),
   frame(4, 1, 0, Buffer.alloc(0)),
-]);
-
-const METHODS = new Map([
-  [UNARY, { requests: 'one' as const }],
-  [STREAM, { requests: 'many' as const }],
 ]);
 
 const header = fc.constantFrom<[string, string]>(
@@ -79,25 +75,29 @@ function framesOf(calls: readonly Call[]): Buffer {
 function play(octets: Buffer, cuts: readonly number[]) {
   const told: string[] = [];
   const open = new Set<number>();
+  const handlers: Omit<GrpcMethod<undefined>, 'requests'> = {
+    onMessage(_, callId, bytes, start, end) {
+      open.add(callId);
+      told.push(`${String(callId)}: ${Buffer.from(bytes.subarray(start, end)).toString('hex')}`);
+    },
+    onHalfClose(_, callId) {
+      open.add(callId);
+      told.push(`${String(callId)}: half-close`);
+    },
+    onCancel(_, callId) {
+      expect(open.has(callId)).toBe(true);
+      told.push(`${String(callId)}: cancel`);
+    },
+  };
   const grpc = createGrpcConnection({
-    methods: METHODS,
+    methods: new Map<string, GrpcMethod<undefined>>([
+      [UNARY, { requests: 'one', ...handlers }],
+      [STREAM, { requests: 'many', ...handlers }],
+    ]),
+    client: undefined,
     inflate,
     bounds: MESSAGE_BOUNDS,
     rejectionBlock: createRejectionBlocks(),
-    events: {
-      onMessage(callId, _method, bytes, start, end) {
-        open.add(callId);
-        told.push(`${String(callId)}: ${Buffer.from(bytes.subarray(start, end)).toString('hex')}`);
-      },
-      onHalfClose(callId) {
-        open.add(callId);
-        told.push(`${String(callId)}: half-close`);
-      },
-      onCancel(callId) {
-        expect(open.has(callId)).toBe(true);
-        told.push(`${String(callId)}: cancel`);
-      },
-    },
   });
   const output: Buffer[] = [];
   const read = () => {

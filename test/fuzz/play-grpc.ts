@@ -1,5 +1,5 @@
 import { inflate } from '../../src/transport/grpc/wire/connections';
-import type { GrpcConnection } from '../../src/wire/grpc/api';
+import type { GrpcConnection, GrpcMethod } from '../../src/wire/grpc/api';
 import { createRejectionBlocks } from '../../src/wire/grpc/responses';
 import { createGrpcConnection } from '../../src/wire/grpc/connection';
 import type { MessageEncoder } from '../../src/wire/http2/api';
@@ -12,12 +12,12 @@ import type { Random } from './random';
 import { MESSAGE_BOUNDS, UNBOUNDED } from '../support/bounds';
 
 const PREFIX_BYTES = 5;
-const METHODS = new Map([
-  ['/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit', { requests: 'one' as const }],
-  ['/grpc.health.v1.Health/Check', { requests: 'one' as const }],
-  ['/grpc.health.v1.Health/Watch', { requests: 'one' as const }],
-  ['/grpc.reflection.v1.ServerReflection/ServerReflectionInfo', { requests: 'many' as const }],
-]);
+const METHODS = [
+  ['/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit', 'one'],
+  ['/grpc.health.v1.Health/Check', 'one'],
+  ['/grpc.health.v1.Health/Watch', 'one'],
+  ['/grpc.reflection.v1.ServerReflection/ServerReflectionInfo', 'many'],
+] as const;
 const ENCODER: MessageEncoder<WireResponse> = {
   maxBytes: (response) => PREFIX_BYTES + roomForResponse(response),
   write: writeFramed,
@@ -94,32 +94,33 @@ export function playGrpc(
       throw new Error('a message after half-close');
     told.push(`${String(callId)} ${what}`);
   };
+  const methodOf = (requests: GrpcMethod<undefined>['requests']): GrpcMethod<undefined> => ({
+    requests,
+    onMessage(_, callId, octets, start, end) {
+      if (requests === 'one' && open.has(callId)) throw new Error('a unary call asks twice');
+      hear(callId, 'message');
+      open.set(callId, 'live');
+      const decoded = decode(octets, start, end);
+      told.push(isMalformed(decoded) ? decoded.reason : decoded.domain);
+      messages.push(Buffer.from(octets.subarray(start, end)));
+      told.push(messages.at(-1)?.toString('hex') ?? '');
+    },
+    onHalfClose(_, callId) {
+      hear(callId, 'half-close');
+      open.set(callId, 'half-closed');
+    },
+    onCancel(_, callId) {
+      if (!open.has(callId)) throw new Error('a call is cancelled that was never told of');
+      hear(callId, 'cancel');
+      open.set(callId, 'cancelled');
+    },
+  });
   const grpc: GrpcConnection = createGrpcConnection({
-    methods: METHODS,
+    methods: new Map(METHODS.map(([path, requests]) => [path, methodOf(requests)])),
+    client: undefined,
     inflate,
     bounds: MESSAGE_BOUNDS,
     rejectionBlock,
-    events: {
-      onMessage(callId, method, octets, start, end) {
-        if (method.requests === 'one' && open.has(callId))
-          throw new Error('a unary call asks twice');
-        hear(callId, 'message');
-        open.set(callId, 'live');
-        const decoded = decode(octets, start, end);
-        told.push(isMalformed(decoded) ? decoded.reason : decoded.domain);
-        messages.push(Buffer.from(octets.subarray(start, end)));
-        told.push(messages.at(-1)?.toString('hex') ?? '');
-      },
-      onHalfClose(callId) {
-        hear(callId, 'half-close');
-        open.set(callId, 'half-closed');
-      },
-      onCancel(callId) {
-        if (!open.has(callId)) throw new Error('a call is cancelled that was never told of');
-        hear(callId, 'cancel');
-        open.set(callId, 'cancelled');
-      },
-    },
   });
 
   const take = () => {

@@ -1,41 +1,40 @@
 import type { HeaderList, Http2Connection, MessageEncoder } from '../http2/api';
 import type { HeaderReader } from '../http2/hpack/header-reader';
 import type { UnpackBounds } from '../unpacked-limit';
-import type { GrpcMethod } from './call-plan';
 import type { Inflate } from './inflate';
 import type { GrpcStatus } from './status';
 
 /**
- * Events of a connection, always from inside `receive`, `readOn`, `expire` or `connectionLost`.
- * `M` is the owner's own description of a method.
+ * Handles the calls of one path, always from inside `receive`, `readOn`, `expire` or `connectionLost`. `C` is the owner's own
+ * description of a connection. End every call id exactly once with `answer`, `fail` or `finish`, even after `onCancel`.
  */
-export interface GrpcEvents<M> {
-  /**
-   * A message; of a method with one request, the whole request. The bytes are valid only during the call.
-   * End every call id exactly once with `answer`, `fail` or `finish`, even after `onCancel`.
-   */
-  onMessage(callId: number, method: M, bytes: Uint8Array, start: number, end: number): void;
+export interface GrpcMethod<C> {
+  /** `one`: exactly one message, emitted when the request is complete. `many`: each as it arrives. */
+  readonly requests: 'one' | 'many';
+  /** A message; of a method with one request, the whole request. The bytes are valid only during the call. */
+  onMessage(client: C, callId: number, bytes: Uint8Array, start: number, end: number): void;
   /** The client of a method with many requests has sent its last one. */
-  onHalfClose(callId: number, method: M): void;
+  onHalfClose(client: C, callId: number): void;
   /** The response is not needed any more: the client is gone, or its deadline passed. */
-  onCancel(callId: number, method: M): void;
+  onCancel(client: C, callId: number): void;
 }
 
 /** Creates what the owner needs from a call's headers, for `callContext`. */
-export type CreateCallContext<M> = (method: M, headers: HeaderList) => unknown;
+export type CreateCallContext<C> = (method: GrpcMethod<C>, headers: HeaderList) => unknown;
 
 /** What a connection is created with. */
-export interface GrpcDeps<M extends GrpcMethod> {
+export interface GrpcDeps<C> {
   /** By path, `/package.Service/Method`. */
-  readonly methods: ReadonlyMap<string, M>;
+  readonly methods: ReadonlyMap<string, GrpcMethod<C>>;
+  /** This connection, for its methods. */
+  readonly client: C;
   readonly inflate: Inflate;
   /** MAX_GRPC_MESSAGE_BYTES and MAX_UNPACK_RATIO. */
   readonly bounds: UnpackBounds;
   /** `createRejectionBlocks()`, one for all connections. */
   readonly rejectionBlock: (status: GrpcStatus) => Uint8Array;
-  readonly events: GrpcEvents<M>;
   /** Undefined: the headers are not needed. */
-  readonly createCallContext?: CreateCallContext<M> | undefined;
+  readonly createCallContext?: CreateCallContext<C> | undefined;
   /** One for all connections with these methods, of `readNamesWith`; by default one per connection. */
   readonly headerReader?: HeaderReader | undefined;
 }

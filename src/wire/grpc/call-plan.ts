@@ -2,12 +2,6 @@ import type { HeaderList } from '../http2/api';
 import { ACCEPTED_ENCODINGS, rejectionBlock } from './responses';
 import { StatusCode, grpcStatus, type GrpcStatus } from './status';
 
-/** What this layer needs to know about a method; the owner adds its own. */
-export interface GrpcMethod {
-  /** `one`: exactly one message, emitted when the request is complete. `many`: each as it arrives. */
-  readonly requests: 'one' | 'many';
-}
-
 /** The consequences of a call's header list. */
 export type CallPlan<M> = AcceptedCall<M> | RejectedCall;
 

@@ -8,9 +8,9 @@ import type {
 import { createHttp2Connection } from '../http2/connection';
 import { ErrorCode } from '../http2/frames';
 import { createHeaderReader } from '../http2/hpack/header-reader';
-import type { CreateCallContext, GrpcConnection, GrpcDeps, GrpcEvents } from './api';
+import type { CreateCallContext, GrpcConnection, GrpcDeps, GrpcMethod } from './api';
 import { isOneMessage, MAX_BUFFERED_BYTES, PREFIX_BYTES, release, type BufferBudget } from './body';
-import { createPlanner, READ_NAMES, type CallPlan, type GrpcMethod } from './call-plan';
+import { createPlanner, READ_NAMES, type CallPlan } from './call-plan';
 import { beforeFirstEvent, Calls, MAX_REQUEST_MS, type Call } from './calls';
 import { DeferredRejections } from './deferred-rejections';
 import { PacedCalls } from './paced-calls';
@@ -32,30 +32,30 @@ const FULL = grpcStatus(resourceExhausted, 'the service holds too many bytes for
 const EXPIRED = grpcStatus(deadlineExceeded, 'the deadline passed before there was an answer');
 
 /** gRPC over a connection of our own engine. */
-export function createGrpcConnection<M extends GrpcMethod>(deps: GrpcDeps<M>): GrpcConnection {
+export function createGrpcConnection<C>(deps: GrpcDeps<C>): GrpcConnection {
   return new Connection(deps);
 }
 
 /** A class for the same reason as the HTTP/2 connection. */
-class Connection<M extends GrpcMethod> implements GrpcConnection, Http2Events {
+class Connection<C> implements GrpcConnection, Http2Events {
   readonly http2: Http2Connection;
-  readonly #events: GrpcEvents<M>;
+  readonly #client: C;
   readonly #rejectionBlock: (status: GrpcStatus) => Uint8Array;
-  readonly #createCallContext: CreateCallContext<M> | undefined;
-  readonly #planCall: (headers: HeaderList) => CallPlan<M>;
-  readonly #calls = new Calls<M>();
+  readonly #createCallContext: CreateCallContext<C> | undefined;
+  readonly #planCall: (headers: HeaderList) => CallPlan<GrpcMethod<C>>;
+  readonly #calls = new Calls<GrpcMethod<C>>();
   readonly #maxMessageBytes: number;
   readonly #maxBufferedBytes: number;
   readonly #budget: BufferBudget;
-  readonly #reader: Reader<M>;
+  readonly #reader: Reader<C>;
   readonly #rejections: DeferredRejections;
-  readonly #paced: PacedCalls<M>;
+  readonly #paced: PacedCalls<GrpcMethod<C>>;
   #nowMs = 0;
   #refusesCalls = false;
 
-  constructor(deps: GrpcDeps<M>) {
-    const { bounds, events, headerReader = createHeaderReader(READ_NAMES) } = deps;
-    this.#events = events;
+  constructor(deps: GrpcDeps<C>) {
+    const { bounds, client, headerReader = createHeaderReader(READ_NAMES) } = deps;
+    this.#client = client;
     this.#maxMessageBytes = bounds.maxBytes;
     this.#maxBufferedBytes = Math.max(MAX_BUFFERED_BYTES, 2 * bounds.maxBytes);
     this.#budget = { leftBytes: this.#maxBufferedBytes };
@@ -66,7 +66,7 @@ class Connection<M extends GrpcMethod> implements GrpcConnection, Http2Events {
       inflate: deps.inflate,
       bounds,
       budget: this.#budget,
-      events,
+      client,
       fail: (call, status) => {
         this.#failCall(call, status);
       },
@@ -205,18 +205,18 @@ class Connection<M extends GrpcMethod> implements GrpcConnection, Http2Events {
   }
 
   /** The call of a stream, undefined if it was rejected; only `onRequest` sets `user`. */
-  #callOf(stream: Http2Stream): Call<M> | undefined {
-    return stream.user as Call<M> | undefined;
+  #callOf(stream: Http2Stream): Call<GrpcMethod<C>> | undefined {
+    return stream.user as Call<GrpcMethod<C>> | undefined;
   }
 
   /** Frees the call id; returns the call if it can still be answered. */
-  #end(callId: number): Call<M> | undefined {
+  #end(callId: number): Call<GrpcMethod<C>> | undefined {
     const call = this.#calls.remove(callId);
     return call?.phase === 'over' ? undefined : call;
   }
 
   /** Releases the call's resources. Frees the id of a call without events, and then returns true. */
-  #close(call: Call<M>): boolean {
+  #close(call: Call<GrpcMethod<C>>): boolean {
     const isUnseen = call.phase === 'reading';
     call.phase = 'over';
     if (call.body !== undefined) release(call.body, this.#budget);
@@ -225,20 +225,20 @@ class Connection<M extends GrpcMethod> implements GrpcConnection, Http2Events {
     return isUnseen;
   }
 
-  #sendStatus(call: Call<M>, status: GrpcStatus): boolean {
+  #sendStatus(call: Call<GrpcMethod<C>>, status: GrpcStatus): boolean {
     const block = call.phase === 'answering' ? trailersBlock(status) : this.#rejectionBlock(status);
     const isUnseen = this.#close(call);
     this.http2.sendHeaders(call.stream, block, true);
     return isUnseen;
   }
 
-  #cancel(call: Call<M>): void {
-    if (!this.#close(call)) this.#events.onCancel(call.id, call.plan.method);
+  #cancel(call: Call<GrpcMethod<C>>): void {
+    if (!this.#close(call)) call.plan.method.onCancel(this.#client, call.id);
   }
 
   /** Ends a call that its owner did not end. */
-  #failCall(call: Call<M>, status: GrpcStatus): void {
+  #failCall(call: Call<GrpcMethod<C>>, status: GrpcStatus): void {
     const isUnseen = this.#sendStatus(call, status);
-    if (!isUnseen) this.#events.onCancel(call.id, call.plan.method);
+    if (!isUnseen) call.plan.method.onCancel(this.#client, call.id);
   }
 }

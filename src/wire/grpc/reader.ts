@@ -1,5 +1,5 @@
 import type { UnpackBounds } from '../unpacked-limit';
-import type { GrpcEvents } from './api';
+import type { GrpcMethod } from './api';
 import {
   PREFIX_BYTES,
   buffer,
@@ -11,32 +11,37 @@ import {
   type Body,
   type BufferBudget,
 } from './body';
-import type { GrpcMethod } from './call-plan';
 import type { Call } from './calls';
 import { unpack, type Inflate } from './inflate';
 import { StatusCode, grpcStatus, type GrpcStatus } from './status';
 
 /** Cuts the bytes of requests into messages and emits them. */
-export interface Reader<M> {
+export interface Reader<C> {
   /** Takes bytes of a request that is not one whole message in one piece. */
-  take(call: Call<M>, bytes: Uint8Array, start: number, end: number, endStream: boolean): void;
-  complete(call: Call<M>): void;
+  take(
+    call: Call<GrpcMethod<C>>,
+    bytes: Uint8Array,
+    start: number,
+    end: number,
+    endStream: boolean,
+  ): void;
+  complete(call: Call<GrpcMethod<C>>): void;
   /** Emits messages that waited for `mayEmit`. */
-  readonly readOn: (call: Call<M>) => void;
+  readonly readOn: (call: Call<GrpcMethod<C>>) => void;
   /** Takes an uncompressed message, the only one of its request. */
-  takeOnly(call: Call<M>, bytes: Uint8Array, start: number, end: number): void;
+  takeOnly(call: Call<GrpcMethod<C>>, bytes: Uint8Array, start: number, end: number): void;
 }
 
-interface ReaderDeps<M> {
+interface ReaderDeps<C> {
   readonly inflate: Inflate;
   readonly bounds: UnpackBounds;
   readonly budget: BufferBudget;
-  readonly events: GrpcEvents<M>;
-  readonly fail: (call: Call<M>, status: GrpcStatus) => void;
+  readonly client: C;
+  readonly fail: (call: Call<GrpcMethod<C>>, status: GrpcStatus) => void;
   /** Called before each event of a call. */
-  readonly beforeFirstEvent: (call: Call<M>) => void;
+  readonly beforeFirstEvent: (call: Call<GrpcMethod<C>>) => void;
   /** Whether a method with many requests gets the next one now; if not, `readOn` follows. */
-  readonly mayEmit: (call: Call<M>) => boolean;
+  readonly mayEmit: (call: Call<GrpcMethod<C>>) => boolean;
 }
 
 // gRPC's table of status codes calls a wrong number of requests UNIMPLEMENTED.
@@ -44,21 +49,26 @@ const TOO_MANY = grpcStatus(StatusCode.unimplemented, 'more than one message for
 const NO_MESSAGE = grpcStatus(StatusCode.unimplemented, 'no message for a unary call');
 const CUT_OFF = grpcStatus(StatusCode.internal, 'the request ended within a message');
 
-export function createReader<M extends GrpcMethod>(deps: ReaderDeps<M>): Reader<M> {
-  const { inflate, bounds, budget, events, fail, beforeFirstEvent, mayEmit } = deps;
+export function createReader<C>(deps: ReaderDeps<C>): Reader<C> {
+  const { inflate, bounds, budget, client, fail, beforeFirstEvent, mayEmit } = deps;
 
-  const emit = (call: Call<M>, bytes: Uint8Array, start: number, end: number) => {
+  const emit = (call: Call<GrpcMethod<C>>, bytes: Uint8Array, start: number, end: number) => {
     beforeFirstEvent(call);
-    events.onMessage(call.id, call.plan.method, bytes, start, end);
+    call.plan.method.onMessage(client, call.id, bytes, start, end);
   };
 
-  const emitHalfClose = (call: Call<M>) => {
+  const emitHalfClose = (call: Call<GrpcMethod<C>>) => {
     beforeFirstEvent(call);
-    events.onHalfClose(call.id, call.plan.method);
+    call.plan.method.onHalfClose(client, call.id);
   };
 
   /** Emits the message at the front, unpacked if it is compressed. */
-  const emitFront = (call: Call<M>, bytes: Uint8Array, from: number, length: number) => {
+  const emitFront = (
+    call: Call<GrpcMethod<C>>,
+    bytes: Uint8Array,
+    from: number,
+    length: number,
+  ) => {
     const start = from + PREFIX_BYTES;
     if (bytes[from] === 0) {
       emit(call, bytes, start, from + length);
@@ -70,20 +80,20 @@ export function createReader<M extends GrpcMethod>(deps: ReaderDeps<M>): Reader<
     else fail(call, plain);
   };
 
-  const completeOne = (call: Call<M>, body: Body) => {
+  const completeOne = (call: Call<GrpcMethod<C>>, body: Body) => {
     if (body.length === 0) fail(call, NO_MESSAGE);
     else if (body.length < wholeLength(body)) fail(call, CUT_OFF);
     else emitFront(call, body.bytes, body.from, body.length);
     release(body, budget);
   };
 
-  const completeMany = (call: Call<M>, body: Body) => {
+  const completeMany = (call: Call<GrpcMethod<C>>, body: Body) => {
     if (body.length > 0) fail(call, CUT_OFF);
     else emitHalfClose(call);
   };
 
   /** Emits the complete messages at the front while the call goes on and its responses leave; then the end. */
-  const emitMany = (call: Call<M>, body: Body) => {
+  const emitMany = (call: Call<GrpcMethod<C>>, body: Body) => {
     while (body.length >= wholeLength(body)) {
       if (!mayEmit(call)) return;
       const { bytes, from } = body;
@@ -101,14 +111,14 @@ export function createReader<M extends GrpcMethod>(deps: ReaderDeps<M>): Reader<
     if (call.ended) completeMany(call, body);
   };
 
-  const complete = (call: Call<M>) => {
+  const complete = (call: Call<GrpcMethod<C>>) => {
     const body = (call.body ??= createBody());
     call.ended = true;
     if (call.plan.method.requests === 'one') completeOne(call, body);
     else emitMany(call, body);
   };
 
-  const take: Reader<M>['take'] = (call, bytes, start, end, endStream) => {
+  const take: Reader<C>['take'] = (call, bytes, start, end, endStream) => {
     const body = (call.body ??= createBody());
     const isOne = call.plan.method.requests === 'one';
     const fault = buffer(body, budget, bytes, start, end) ?? prefixFault(body, bounds.maxBytes);

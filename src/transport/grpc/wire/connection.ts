@@ -1,8 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Answer, Responder } from '../../../core/ports';
 import type { ByteBudget, ByteHolder } from '../../../platform/byte-budget';
-import type { GrpcConnection, GrpcEvents } from '../../../wire/grpc/api';
-import type { GrpcMethod } from '../../../wire/grpc/call-plan';
+import type { GrpcConnection, GrpcMethod } from '../../../wire/grpc/api';
 
 /** A connection as method handlers see it. */
 export interface Client {
@@ -17,12 +16,7 @@ export interface Client {
   scheduleFlush(): void;
 }
 
-/** Handles the calls of one path. Ends every call id exactly once (see GrpcEvents). */
-export interface MethodHandler extends GrpcMethod {
-  onMessage(client: Client, callId: number, bytes: Uint8Array, start: number, end: number): void;
-  onHalfClose(client: Client, callId: number): void;
-  onCancel(client: Client, callId: number): void;
-}
+export type MethodHandler = GrpcMethod<Client>;
 
 /** For an event that has no meaning for a method. */
 export function ignore(): void {
@@ -58,7 +52,7 @@ export const DEADLINE_STEP_MS = 5;
 
 /** What a connection needs from its server. */
 export interface ConnectionHost {
-  readonly createProtocol: (events: GrpcEvents<MethodHandler>) => GrpcConnection;
+  readonly createProtocol: (client: Client) => GrpcConnection;
   readonly nowMs: () => number;
   /** Bytes that all connections together may hold. */
   readonly budget: ByteBudget;
@@ -74,7 +68,7 @@ export interface ConnectionHost {
 }
 
 /** One accepted socket and its protocol. A class for the same reason as the engine's connections (wire/http2/connection.ts). */
-export class WireConnection implements Client, Responder, ByteHolder, GrpcEvents<MethodHandler> {
+export class WireConnection implements Client, Responder, ByteHolder {
   readonly grpc: GrpcConnection;
   readonly openedAtMs: number;
   readonly askedAtMs: number[] = [];
@@ -113,24 +107,6 @@ export class WireConnection implements Client, Responder, ByteHolder, GrpcEvents
     if (this.#isFlushScheduled) return;
     this.#isFlushScheduled = true;
     this.#host.flushSoon(this);
-  }
-
-  onMessage(
-    callId: number,
-    method: MethodHandler,
-    bytes: Uint8Array,
-    start: number,
-    end: number,
-  ): void {
-    method.onMessage(this, callId, bytes, start, end);
-  }
-
-  onHalfClose(callId: number, method: MethodHandler): void {
-    method.onHalfClose(this, callId);
-  }
-
-  onCancel(callId: number, method: MethodHandler): void {
-    method.onCancel(this, callId);
   }
 
   answer(callId: number, answer: Answer): boolean {

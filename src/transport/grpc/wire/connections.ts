@@ -70,13 +70,13 @@ export function createConnections(deps: ConnectionsDeps, age: AgePolicy) {
   const host: ConnectionHost = {
     nowMs,
     budget,
-    createProtocol: (events) =>
+    createProtocol: (client) =>
       createGrpcConnection({
         methods,
         inflate,
         bounds,
         rejectionBlock,
-        events,
+        client,
         createCallContext,
         headerReader,
       }),

@@ -62,7 +62,7 @@ export function createDecisionMethod(deps: DecisionDeps) {
   };
 
   /** Starts the trace of a call when its headers arrive; undefined: no call is traced. */
-  const createCallContext: CreateCallContext<MethodHandler> | undefined =
+  const createCallContext: CreateCallContext<Client> | undefined =
     tracer === undefined
       ? undefined
       : (called, headers) => (called === method ? tracer.start(GRPC_CALL, headers) : undefined);

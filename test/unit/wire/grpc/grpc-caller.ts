@@ -1,6 +1,5 @@
-import type { GrpcConnection, GrpcEvents, CreateCallContext } from '../../../../src/wire/grpc/api';
+import type { GrpcConnection, GrpcMethod, CreateCallContext } from '../../../../src/wire/grpc/api';
 import { createRejectionBlocks } from '../../../../src/wire/grpc/responses';
-import type { GrpcMethod } from '../../../../src/wire/grpc/call-plan';
 import { createGrpcConnection } from '../../../../src/wire/grpc/connection';
 import type { UnpackBounds } from '../../../../src/wire/unpacked-limit';
 import type { Inflate } from '../../../../src/wire/grpc/inflate';
@@ -46,11 +45,6 @@ export function message(text: string | Uint8Array, flag = 0): Buffer {
   return Buffer.concat([prefix, content]);
 }
 
-const METHODS = new Map<string, GrpcMethod & { readonly name: string }>([
-  [UNARY, { requests: 'one', name: 'unary' }],
-  [STREAM, { requests: 'many', name: 'stream' }],
-]);
-
 /** A caller in front of a connection: sends frames, reads what comes back. */
 export function createGrpcCaller({
   inflate = () => undefined,
@@ -60,7 +54,7 @@ export function createGrpcCaller({
 }: {
   inflate?: Inflate;
   window?: number;
-  createCallContext?: CreateCallContext<unknown>;
+  createCallContext?: CreateCallContext<undefined>;
   bounds?: UnpackBounds;
 } = {}) {
   const told: Told[] = [];
@@ -76,23 +70,28 @@ export function createGrpcCaller({
     told.push(event);
     onTold(event);
   };
-  const events: GrpcEvents<unknown> = {
-    onMessage: (callId, _method, bytes, start, end) => {
+  const methodOf = (requests: GrpcMethod<undefined>['requests'], name: string) => ({
+    requests,
+    name,
+    onMessage(_: undefined, callId: number, bytes: Uint8Array, start: number, end: number) {
       tell({ what: 'message', callId, text: Buffer.from(bytes.subarray(start, end)).toString() });
     },
-    onHalfClose: (callId) => {
+    onHalfClose(_: undefined, callId: number) {
       tell({ what: 'half-close', callId });
     },
-    onCancel: (callId) => {
+    onCancel(_: undefined, callId: number) {
       tell({ what: 'cancel', callId });
     },
-  };
+  });
   const grpc: GrpcConnection = createGrpcConnection({
-    methods: METHODS,
+    methods: new Map([
+      [UNARY, methodOf('one', 'unary')],
+      [STREAM, methodOf('many', 'stream')],
+    ]),
+    client: undefined,
     inflate,
     bounds,
     rejectionBlock: createRejectionBlocks(),
-    events,
     createCallContext,
   });
 
