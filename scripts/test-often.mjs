@@ -23,6 +23,7 @@ if (
   process.exit(2);
 }
 
+const COLOURS = /\x1b\[\d+m/g;
 const MEMORY = join('.cache', `often-${sort}.jsonl`);
 const print = (...words) => spawnSync(words[0], words.slice(1), { encoding: 'utf8' }).stdout.trim();
 const commit = print('git', 'rev-parse', '--short', 'HEAD');
@@ -43,6 +44,17 @@ function startLoad() {
   const busy = () => spawn(process.execPath, ['--eval', 'for (;;);'], { stdio: 'ignore' });
   const loops = Array.from({ length: availableParallelism() }, busy);
   return () => loops.forEach((loop) => loop.kill('SIGKILL'));
+}
+
+/** The message of the first failure, without its stack. */
+function whyOf([message = '']) {
+  const lines = message.replace(COLOURS, '').split('\n');
+  const end = lines.findIndex((line) => /^\s+at /.test(line));
+  return lines
+    .slice(0, end === -1 ? 12 : Math.min(end, 12))
+    .filter((line) => line.trim() !== '')
+    .map((line) => `        ${line}`)
+    .join('\n');
 }
 
 function playOnce(seed, addsLoad) {
@@ -70,7 +82,9 @@ function playOnce(seed, addsLoad) {
     const file = name.replace(`${process.cwd()}/`, '');
     const tests = assertionResults.filter((one) => one.status === 'failed');
     if (tests.length === 0) return of === 'failed' ? [`${file} does not run`] : [];
-    return tests.map(({ fullName }) => `${file} › ${fullName}`);
+    return tests.map(
+      ({ fullName, failureMessages }) => `${file} › ${fullName}\n${whyOf(failureMessages)}`,
+    );
   });
   if (status !== 0 && failed.length === 0) failed.push(`jest ended with ${String(status)}`);
   return { seconds: Math.round((Date.now() - startedMs) / 1_000), passed, failed };

@@ -12,11 +12,14 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
+/** A busy machine may take longer for thousands of requests than a client may for the head of one. */
+const TIMEOUTS = { ...HTTP_TIMEOUTS, headersMs: 60_000, requestMs: 60_000 };
+
 async function start(handle: RequestListener, turns = new HttpTurns()) {
   const listener = createHttpListener(
     { handle },
     {
-      ...{ host: '127.0.0.1', port: 0, timeouts: HTTP_TIMEOUTS },
+      ...{ host: '127.0.0.1', port: 0, timeouts: TIMEOUTS },
       limits: { ...httpLimits(), turns },
     },
   );
