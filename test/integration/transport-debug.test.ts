@@ -51,7 +51,15 @@ describe('the debug port', () => {
     const index = await (await get('/')).text();
     const paths = index.split('\n').flatMap((line) => /^(\/\S*): /.exec(line)?.[1] ?? []);
     const operators = '/api/v1/';
-    expect(paths).toEqual(['/', '/ui', '/rlconfig', '/stats', operators, '/debug/pprof/']);
+    expect(paths).toEqual([
+      '/',
+      '/ui',
+      '/rlconfig',
+      '/stats',
+      '/schema',
+      operators,
+      '/debug/pprof/',
+    ]);
     // Where there is one, test/integration/admin-api.test.ts asks it.
     const pages = paths.filter((path) => path !== operators);
     for (const path of pages) expect((await get(path)).status).toBe(200);

@@ -87,7 +87,7 @@ function withEntries(
   return { ...request, descriptors };
 }
 
-const TOKEN = /^(?:h([1-9]\d{0,2})|s)-[0-9a-f]{32}$/;
+export const TOKEN = /^(?:h([1-9]\d{0,2})|s)-[0-9a-f]{32}$/;
 
 /** The scheme of a token; undefined when the text is not a token. */
 export function schemeOf(token: string): TokenScheme | undefined {

@@ -22,6 +22,7 @@ import {
 import { createEventStream, type EventSource, type EventStreamOptions } from './event-stream';
 import { createUiPage, INDEX_PAGE, pprofPage } from './ui-page';
 import { createProfileEndpoint, type WorkerProfiles } from './profile-endpoint';
+import type * as RuleSchema from '../../core/rules/parse/rule-schema';
 import { linesOf, sendText, servePage, sendPieces, type Head } from './work/serve-work';
 import { createWorkScheduler, type WorkScheduler, createTurns } from './work/work-scheduler';
 
@@ -63,7 +64,7 @@ const PLAIN = 'text/plain; charset=utf-8';
 
 type Page = (query: URLSearchParams, response: ServerResponse, request: IncomingMessage) => void;
 
-/** The debug port: `/`, `/ui`, `/rlconfig`, `/stats`, `/debug/pprof/`. GET and HEAD only. */
+/** The debug port: `/`, `/ui`, `/rlconfig`, `/stats`, `/schema`, `/debug/pprof/`. GET and HEAD only. */
 export function createDebugListener(deps: DebugDeps, options: DebugOptions): Listener {
   const { allowedHosts, adminHosts = [], protectAll = false } = options;
   const isAllowed = createHostCheck([...allowedHosts, ...adminHosts]);
@@ -110,6 +111,12 @@ export function createDebugListener(deps: DebugDeps, options: DebugOptions): Lis
       },
     ],
     ['/stats', statsPage(deps, work)],
+    [
+      '/schema',
+      (_query, response) => {
+        servePage(work, response, () => sendPieces(response, OK_SCHEMA, [ruleSchema()]));
+      },
+    ],
     ['/debug/pprof/', profilesPage],
     ['/debug/pprof', profilesPage],
     ...(['profile', 'heap'] as const).map((kind): [string, Page] => [
@@ -204,7 +211,15 @@ const FOREIGN =
   'a page of another site may not call this, expected this host or one of ADMIN_HOSTS\n';
 
 const OK_TEXT: Head = { status: 200, contentType: PLAIN };
+const OK_SCHEMA: Head = { status: 200, contentType: 'application/schema+json' };
 const OK_JSON: Head = { status: 200, contentType: 'application/json' };
+
+/** Loaded when somebody asks for it. */
+function ruleSchema(): string {
+  // eslint-disable-next-line @typescript-eslint/no-require-imports -- a start takes no time and memory for it
+  const { RULE_SCHEMA } = require('../../core/rules/parse/rule-schema') as typeof RuleSchema;
+  return `${JSON.stringify(RULE_SCHEMA, null, 2)}\n`;
+}
 
 function statsPage({ dumpStats, dumpStatsJson }: DebugDeps, work: WorkScheduler): Page {
   const inTurn = createTurns();

@@ -35,7 +35,10 @@ export function createProfileEndpoint({ clock, work, workers }: ProfileEndpointD
       return (request, signal) => takeOwnProfile(request, signal, clock);
     const worker = Number(written);
     if (Number.isInteger(worker) && worker >= 1 && worker <= workers.count)
-      return (request, signal) => until(workers.take(worker, request, signal));
+      // Not before the first step, which handles the answer: an unhandled rejection would end the service.
+      return function* (request, signal) {
+        return yield* until(workers.take(worker, request, signal));
+      };
     return `worker is ${JSON.stringify(written)}, expected a whole number from 1 to ${String(workers.count)}`;
   };
   const end = (abort: AbortController): void => {

@@ -85,6 +85,7 @@ export const INDEX_PAGE = [
   ['/ui', 'a page to look at: rules, traffic, hot keys and the store, live'],
   ['/rlconfig', 'the rules that are in force, one line for each limit'],
   ['/stats', 'all statistics as text; ?format=json for JSON'],
+  ['/schema', 'the JSON schema of rule files, for editors'],
   ['/api/v1/', 'the operator API: explain, counters, rules, hot, limited, version (ADMIN_API)'],
   ['/debug/pprof/', 'profiles of this process, for `go tool pprof`'],
 ]

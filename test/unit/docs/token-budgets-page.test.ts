@@ -15,7 +15,7 @@ function blocksOf(heading: string): readonly string[] {
 const wordsOf = (text: string) => text.split(/\s+/).join(' ').trim();
 
 it('shows the rules of the example', () => {
-  const rules = read('examples/llm/config/llm.yaml').replace(/^#.*\n/, '');
+  const rules = read('examples/llm/config/llm.yaml').replace(/^(?:#.*\n)+/, '');
   expect(blocksOf('The rule')).toEqual([rules]);
 });
 

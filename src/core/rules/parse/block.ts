@@ -17,7 +17,8 @@ const UNIT_MS = {
 
 const NUMBER = String.raw`(?:\d{1,15}(?:\.\d{0,9})?|\.\d{1,9})`;
 const UNIT = Object.keys(UNIT_MS).join('|');
-const WHOLE = new RegExp(`^(?:${NUMBER}(?:${UNIT}))+$`);
+/** Go's, without a sign. */
+export const DURATION = new RegExp(`^(?:${NUMBER}(?:${UNIT}))+$`);
 const PART = new RegExp(`(${NUMBER})(${UNIT})`, 'g');
 
 /** The longest duration that is read; longer texts are never needed. */
@@ -45,7 +46,7 @@ export function readDuration<Name extends string>(
 }
 
 function millisOf(text: string): number | undefined {
-  if (text.length > MAX_LENGTH || !WHOLE.test(text)) return undefined;
+  if (text.length > MAX_LENGTH || !DURATION.test(text)) return undefined;
   let total = 0;
   for (const [, number, unit] of text.matchAll(PART))
     total += Number(number) * UNIT_MS[unit as keyof typeof UNIT_MS];
@@ -55,7 +56,8 @@ function millisOf(text: string): number | undefined {
 /** At most a year. */
 const RANGE: DurationBounds = { least: '1ms', most: '8760h' };
 
-const REFUSALS = { least: 1, most: 1_000_000 };
+/** `after` of a block. */
+export const REFUSALS = { least: 1, most: 1_000_000 };
 
 /**
  * `block` of a rule or of one limit, with its defaults filled in; undefined when there is none. Mistakes are reported.

@@ -2,9 +2,11 @@ import { describePlace, type Place } from '../../../fields/problem';
 import type { RuleFields } from './rule-fields';
 import { whyNotTogether, type StoreAbilities } from './store-abilities';
 
+export const CHARGES = ['together', 'apart'] as const;
+
 /** `charge` in the files of one domain. */
 export interface ChargeField {
-  readonly charge: 'together' | 'apart';
+  readonly charge: (typeof CHARGES)[number];
   readonly file: string;
   readonly at: Place;
 }
@@ -18,7 +20,7 @@ export function readCharge(
   }: { readonly charges: ChargeField[]; readonly abilities: StoreAbilities | undefined },
 ): void {
   const node = fields.get('charge');
-  const charge = fields.oneOf('charge', ['together', 'apart'], 'bad-charge');
+  const charge = fields.oneOf('charge', CHARGES, 'bad-charge');
   if (node === undefined || charge === undefined) return;
   const { file } = fields.report;
   const [first] = charges;

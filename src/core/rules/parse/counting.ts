@@ -51,7 +51,7 @@ type RateLimit = RuleFields<'rate_limit'>;
 type Counting = Pick<LimitDefinition, 'algorithm' | 'burst' | 'chargeDenied'>;
 
 /** The algorithms of the table; `token_bucket` is what Envoy's users search for. */
-const NAMES = [
+export const ALGORITHMS = [
   ...new Set(KINDS.map(({ words }) => words.name)),
   'token_bucket',
   IN_FLIGHT,
@@ -86,7 +86,7 @@ function refuseBesideUnlimited(fields: RateLimit): void {
 }
 
 function readName(fields: RateLimit): AlgorithmName | undefined {
-  const name = fields.oneOf('algorithm', NAMES, 'bad-algorithm');
+  const name = fields.oneOf('algorithm', ALGORITHMS, 'bad-algorithm');
   // Limits of requests in flight are read elsewhere.
   if (name === undefined || name === IN_FLIGHT) return undefined;
   return name === 'token_bucket' ? 'gcra' : name;

@@ -11,9 +11,10 @@ import type { HasZone } from '../../windows/zone-data';
 import { belongsIn, ruleFields, type RuleFields } from './rule-fields';
 import { nearestName } from '../../../fields/names';
 
-const UNITS = Object.keys(UNIT_SECONDS).map((unit) => unit.toLowerCase());
+export const UNITS = Object.keys(UNIT_SECONDS).map((unit) => unit.toLowerCase());
 
-const UINT32 = { least: 0, most: 4_294_967_295 };
+/** `requests_per_unit`. */
+export const UINT32 = { least: 0, most: 4_294_967_295 };
 
 /** One limit with its fields, for checks that involve others. */
 export interface LimitDraft {
@@ -120,6 +121,7 @@ function readRequestsPerUnit(fields: RuleFields<'rate_limit'>, unlimited: boolea
   return 0;
 }
 
+export const REFRESH = /^(\d{1,6})([smh])$/;
 const DEFAULT_REFRESH_MS = 10_000;
 const MS_OF = { s: 1_000, m: 60_000, h: 3_600_000 } as const;
 const MAX_REFRESH_MS = 24 * MS_OF.h;
@@ -148,7 +150,7 @@ function readLimitsFrom(
 function readRefresh(fields: RuleFields<'limits_from'>): number {
   const text = fields.text('refresh');
   if (text === undefined || text === '') return DEFAULT_REFRESH_MS;
-  const [, digits = '', unit = 's'] = /^(\d{1,6})([smh])$/.exec(text) ?? [];
+  const [, digits = '', unit = 's'] = REFRESH.exec(text) ?? [];
   const ms = Number(digits) * MS_OF[unit as keyof typeof MS_OF];
   if (ms > 0 && ms <= MAX_REFRESH_MS) return ms;
   const message = `refresh ${quote(text)} is not a time from 1s to 24h, such as 10s, 5m or 1h`;

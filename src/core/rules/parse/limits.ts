@@ -54,7 +54,7 @@ function readSole(fields: RuleFields<'descriptor'>, context: LimitContext): read
   return map === undefined ? [] : [readLimit(map, context, fields.report)];
 }
 
-const MAX_LIMITS = 8;
+export const MAX_LIMITS = 8;
 
 function readList(fields: RuleFields<'descriptor'>, context: LimitContext): readonly LimitDraft[] {
   if (fields.has('rate_limit')) {
@@ -88,6 +88,8 @@ function readEntry(map: LocatedMap, context: LimitContext, report: Report): Limi
   return undefined;
 }
 
+export const UNSETTLED = ['charge', 'release'] as const;
+
 const LEASE = { least: '1s', most: '24h' } as const;
 
 /** `reserve` of a rule; with nothing below it, it has its defaults. Undefined when it is absent. */
@@ -96,7 +98,7 @@ function readReserve(rule: RuleFields<'descriptor'>): ReserveDefinition | undefi
   const map = rule.mapOf('reserve');
   if (map === undefined) return { leaseMs: DEFAULT_LEASE_MS, unsettled: 'charge' };
   const fields = ruleFields(map, 'reserve', rule.report);
-  const unsettled = fields.oneOf('unsettled', ['charge', 'release'], 'bad-unsettled');
+  const unsettled = fields.oneOf('unsettled', UNSETTLED, 'bad-unsettled');
   return {
     leaseMs: readDuration(fields, 'lease', LEASE) ?? DEFAULT_LEASE_MS,
     unsettled: unsettled ?? 'charge',

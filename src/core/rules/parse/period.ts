@@ -11,13 +11,16 @@ import type { RuleFields } from './rule-fields';
 type RateLimit = RuleFields<'rate_limit'>;
 
 /** Ten years of 365 days. */
-const MAX_WINDOW_SECONDS = 315_360_000;
+export const MAX_WINDOW_SECONDS = 315_360_000;
 
 /** Numbers of months that divide a year. */
 const MONTHS_OF_PERIOD = [1, 2, 3, 4, 6];
 
-const CALENDAR_UNITS: readonly (Unit | undefined)[] = ['DAY', 'WEEK', 'MONTH', 'YEAR'];
-const WEEK_STARTS: readonly WeekStart[] = ['monday', 'sunday', 'saturday'];
+export const CALENDAR_UNITS: readonly (Unit | undefined)[] = ['DAY', 'WEEK', 'MONTH', 'YEAR'];
+export const WEEK_STARTS: readonly WeekStart[] = ['monday', 'sunday', 'saturday'];
+
+/** Every month has 28 days. */
+export const MONTH_STARTS = { least: 1, most: 28 };
 
 /** Keys for the start of a calendar period. */
 const CALENDAR_KEYS = ['time_zone', 'week_start', 'month_start'] as const;
@@ -90,8 +93,7 @@ function readCalendar(
   return {
     timeZone: readTimeZone(fields, hasZone),
     weekStart: fields.oneOf('week_start', WEEK_STARTS, 'bad-week-start') ?? 'monday',
-    // Every month has 28 days.
-    monthStart: fields.whole('month_start', { least: 1, most: 28 }, 'bad-month-start') ?? 1,
+    monthStart: fields.whole('month_start', MONTH_STARTS, 'bad-month-start') ?? 1,
   };
 }
 

@@ -69,12 +69,12 @@ export const RULE_WORDS = {
   },
 } as const;
 
-type Level = keyof typeof RULE_WORDS;
+export type Level = keyof typeof RULE_WORDS;
 
 /** The fields of a map that have a meaning on its level. */
 export type RuleFields<L extends Level> = Fields<(typeof RULE_WORDS)[L]['known'][number]>;
 
-const LEVELS = Object.keys(RULE_WORDS) as Level[];
+export const LEVELS = Object.keys(RULE_WORDS) as Level[];
 const ALL = [...new Set(Object.values(RULE_WORDS).flatMap<string>(({ known }) => known))];
 
 /** Whether a key has a meaning on a level. */
