@@ -29,11 +29,11 @@ function commentsOf(file: string): readonly Comment[] {
 
 const comments = sources.flatMap(commentsOf);
 
-/** The numbers that docs/behaviour.md has: `2` for a heading, `2.4` for an item of its list. */
+/** The numbers that docs/internals/behaviour.md has: `2` for a heading, `2.4` for an item of its list. */
 function sectionsOfBehaviour(): ReadonlySet<string> {
   const sections = new Set<string>();
   let heading = '';
-  for (const line of readFileSync(join(ROOT, 'docs/behaviour.md'), 'utf8').split('\n')) {
+  for (const line of readFileSync(join(ROOT, 'docs/internals/behaviour.md'), 'utf8').split('\n')) {
     heading = /^## (\d+)\./.exec(line)?.[1] ?? heading;
     const item = /^(\d+)\. /.exec(line)?.[1];
     sections.add(item === undefined ? heading : `${heading}.${item}`);
@@ -42,7 +42,7 @@ function sectionsOfBehaviour(): ReadonlySet<string> {
 }
 
 describe('a comment', () => {
-  it('refers only to sections that docs/behaviour.md has, or to those of a named standard', () => {
+  it('refers only to sections that docs/internals/behaviour.md has, or to those of a named standard', () => {
     const sections = sectionsOfBehaviour();
     const lost = comments.flatMap(({ file, text }) => {
       if (STANDARDS.test(text)) return [];
