@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { basename, dirname, extname, join } from 'node:path';
+import { basename, dirname, extname, join, relative } from 'node:path';
 
 const ROOT = join(__dirname, '../../..');
 const CODE = ['src', 'streams', 'test', 'ui', 'scripts', 'proto'];
@@ -124,4 +124,19 @@ it('pages link only to files and headings that exist', () => {
   );
   expect(links.length).toBeGreaterThan(300);
   expect(links.filter(({ isThere }) => !isThere).map(({ from }) => from)).toEqual([]);
+});
+
+/** More than a reader takes in at once: what is for few readers lies in a folder of its subject. */
+const MOST_AT_THE_TOP = 20;
+
+it('docs/README.md names each page, and few lie beside it', () => {
+  const text = readFileSync(join(ROOT, 'docs/README.md'), 'utf8');
+  const own = pages.filter((page) => page.startsWith('docs') && !page.includes('decisions'));
+  const unnamed = own.filter(
+    (page) => page !== join('docs', 'README.md') && !text.includes(`](${relative('docs', page)})`),
+  );
+  expect(unnamed).toEqual([]);
+  expect(own.filter((page) => dirname(page) === 'docs').length).toBeLessThanOrEqual(
+    MOST_AT_THE_TOP,
+  );
 });
