@@ -3,7 +3,7 @@ const { projects, coverageThreshold, ...run } = require('./jest.config.cjs');
 
 const [{ displayName, ...suite }] = projects;
 
-/** What is left out, and why: docs/testing.md. */
+/** What is left out, and why: docs/internals/testing.md. */
 const e2e = [
   'alerts bad-input envoy-headers envoy-xds envoy explain first-rules limits-from outage-log prometheus readiness redis',
   'requests-in-flight response-headers rules runbook secrets start statistics statsd tls token-budgets tracing',

@@ -1,4 +1,4 @@
-// Writes docs/dashboard*.png: the built service on a Redis, traffic over gRPC, and Chromium. All is well; Redis is
+// Writes docs/dashboard/*.png: the built service on a Redis, traffic over gRPC, and Chromium. All is well; Redis is
 // stopped and a rule file is broken; both are back; a descriptor is explained; the service itself is stopped.
 // npm run build && node scripts/write-dashboard-picture.mjs [folder for all looks [seconds]]
 import { spawn } from 'node:child_process';
@@ -15,14 +15,14 @@ import { chromium } from 'playwright-core';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const [given, seconds = '60'] = process.argv.slice(2);
-const folder = given ?? join(ROOT, 'docs');
+const folder = given ?? join(ROOT, 'docs/dashboard');
 const { loadProtos, RATE_LIMIT_PROTO } = createRequire(import.meta.url)(
   '../dist/src/platform/proto-files.js',
 );
 const LOOKS = [1400, 700, 390].flatMap((width) =>
   ['light', 'dark'].map((colorScheme) => ({ width, colorScheme })),
 );
-/** Those that docs/dashboard.md shows, by state, width and colors. */
+/** Those that docs/dashboard/README.md shows, by state, width and colors. */
 const IN_DOCS = new Map([
   ['well-1400-light', 'dashboard.png'],
   ['why-390-light', 'dashboard-why.png'],

@@ -1,4 +1,4 @@
-// Writes docs/faults.md from the names of the tests that mount the faults; with --print to standard output.
+// Writes docs/internals/faults.md from the names of the tests that mount the faults; with --print to standard output.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
@@ -25,7 +25,7 @@ const FILES = [
 
 const INTRODUCTION = `# Faults
 
-What callers see of every fault of a store, and what becomes of the counters. [outages.md](outages.md) is the short form, with what a rule
+What callers see of every fault of a store, and what becomes of the counters. [outages.md](../outages.md) is the short form, with what a rule
 can answer instead: here \`on_store_error\` is \`error\`, the default, and over HTTP both statuses are a 503. In every row calls are right
 again within 2.5 seconds of the end of the fault, without help, unless the row says otherwise; no call takes longer than a second at
 \`KVSTORE_TIMEOUT=300ms\`.
@@ -63,4 +63,4 @@ const { prettier } = JSON.parse(readFileSync(new URL('package.json', root), 'utf
 const page = await format(text, { ...prettier, parser: 'markdown' });
 
 if (process.argv.includes('--print')) process.stdout.write(page);
-else writeFileSync(new URL('docs/faults.md', root), page);
+else writeFileSync(new URL('docs/internals/faults.md', root), page);

@@ -1,4 +1,4 @@
-// A small shop whose users have a limit, without a proxy: docs/client.md says how to start it.
+// A small shop whose users have a limit, without a proxy: docs/client/README.md says how to start it.
 import express from 'express';
 import { createRateLimiter, rateLimit } from 'weir/client';
 

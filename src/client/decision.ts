@@ -29,7 +29,7 @@ export interface RateLimitDecision {
   readonly limit: number | undefined;
   readonly remaining: number | undefined;
   readonly resetSeconds: number | undefined;
-  /** Headers for the response: those from the service (docs/headers.md), and `Retry-After` when refused. */
+  /** Headers for the response: those from the service (docs/endpoints.md), and `Retry-After` when refused. */
   readonly headers: Readonly<Record<string, string>>;
   /** The service's body for a refused client (LIMIT_BODY); undefined when it sent none. */
   readonly body: string | undefined;

@@ -40,7 +40,7 @@ export function parseDescriptor(descriptor: DescriptorPairs, name: string): Desc
   };
 }
 
-/** The descriptor of a reservation: its own entries, then `reserve` or `settle` with the id (docs/client.md). Throws a TypeError. */
+/** The descriptor of a reservation: its own entries, then `reserve` or `settle` with the id (docs/client/README.md). Throws a TypeError. */
 export function toReservation(
   descriptor: DescriptorPairs,
   step: 'reserve' | 'settle',

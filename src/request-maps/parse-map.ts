@@ -24,7 +24,7 @@ const ENTRY = ['key', 'value', 'field', 'header', 'cookie', 'parameter', 'masked
 const SOURCES = ['value', 'field', 'header', 'cookie', 'parameter', 'masked_address'] as const;
 const IN_ENTRY = 'in an entry';
 
-/** The `descriptors` of a map (docs/simulate.md). Mistakes are added to the report of the fields; parts with one are omitted. */
+/** The `descriptors` of a map (docs/simulate/README.md). Mistakes are added to the report of the fields; parts with one are omitted. */
 export function readMapDescriptors(map: MapFields, known: KnownNames): readonly MapDescriptor[] {
   return map
     .fieldsOfEach('descriptors', 'in a descriptor', ['when', 'entries'])

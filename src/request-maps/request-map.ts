@@ -36,7 +36,7 @@ export interface MapDescriptor {
   readonly entries: readonly MapEntry[];
 }
 
-/** The fields of a request, from every origin (docs/simulate.md has the table). */
+/** The fields of a request, from every origin (docs/simulate/README.md has the table). */
 export const REQUEST_FIELDS = [
   'method',
   'path',

@@ -56,7 +56,7 @@ const NACK_SHARE = 0.1;
 const SMALL_BYTES = 4_096;
 
 /**
- * Rules from a management server, by the aggregated discovery service of xDS (docs/xds.md): a load for each state of the server
+ * Rules from a management server, by the aggregated discovery service of xDS (docs/rule-files.md): a load for each state of the server
  * that was checked. Connects on subscribe; never errors and never completes; unsubscribing closes the connection and ends a load.
  */
 export function createXdsSource<R>(options: XdsSourceOptions, deps: XdsSourceDeps<R>) {

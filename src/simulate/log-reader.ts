@@ -74,7 +74,7 @@ export function applyMap(
 
 type LineFields = Readonly<Record<string, unknown>>;
 
-/** Other names of a request's fields in logs (docs/simulate.md). */
+/** Other names of a request's fields in logs (docs/simulate/README.md). */
 const OTHER_NAMES: Readonly<Partial<Record<RequestField, readonly string[]>>> = {
   host: ['authority'],
   remote_address: ['remote_addr', 'downstream_remote_address'],

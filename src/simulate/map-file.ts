@@ -22,7 +22,7 @@ export class MapFileError extends Error {
 export const ANY_NAMES: KnownNames = { fields: undefined, headers: undefined };
 
 /**
- * Reads a map file (docs/simulate.md). Throws `MapFileError`.
+ * Reads a map file (docs/simulate/README.md). Throws `MapFileError`.
  * @param file its name, for messages
  */
 export function parseMapFile(file: string, text: string, known: KnownNames): LogMap {

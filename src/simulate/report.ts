@@ -21,7 +21,7 @@ export interface ReportParts {
   readonly unmatched: UnmatchedCounts;
 }
 
-/** The output of `-report json`; docs/simulate.schema.json describes it. */
+/** The output of `-report json`; docs/simulate/simulate.schema.json describes it. */
 export function toReport(parts: ReportParts) {
   const { lines, missingFields, sampleRate, refused, figures, unmatched } = parts;
   const limited = figures.limitedKeys.values();

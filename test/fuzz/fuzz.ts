@@ -94,7 +94,7 @@ function shrink(input: Buffer, fails: (candidate: Buffer) => boolean): Buffer {
   return best;
 }
 
-/** Octets of input in an ordinary run; `npm run fuzz` is for more (docs/fuzzing.md). */
+/** Octets of input in an ordinary run; `npm run fuzz` is for more (docs/internals/fuzzing.md). */
 export const FUZZ_OCTETS = 10_000_000;
 /** A fixed run, so that a red test is red again. */
 export const FUZZ_RUN = 5;

@@ -36,7 +36,7 @@ interface OpenApi {
 
 type Method = 'get' | 'head' | 'options';
 
-const file = join(__dirname, '../../docs/identity.openapi.json');
+const file = join(__dirname, '../../docs/identity/identity.openapi.json');
 const openapi = JSON.parse(readFileSync(file, 'utf8')) as OpenApi;
 const operations = openapi.paths['/v1/userinfo'] as Readonly<Record<Method, Operation>>;
 const { schemas, headers: sharedHeaders, responses: sharedResponses } = openapi.components;

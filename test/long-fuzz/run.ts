@@ -1,4 +1,4 @@
-/** `npm run fuzz -- --minutes N`: all targets in turns; ends with exit code 1 after a finding. docs/fuzzing.md. */
+/** `npm run fuzz -- --minutes N`: all targets in turns; ends with exit code 1 after a finding. docs/internals/fuzzing.md. */
 import { parseArgs } from 'node:util';
 import { createTargets } from '../fuzz/targets';
 import { createBatchStats, execute, Finding, type BatchStats } from '../fuzz/fuzz';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A recorded scenario: see "Recorded answers" in docs/testing.md. */
+/** A recorded scenario: see "Recorded answers" in docs/internals/testing.md. */
 export interface Scenario {
   readonly name: string;
   readonly settings: Readonly<Record<string, string>>;

@@ -7,6 +7,7 @@ import {
   stopIdentities,
   type IdentityProcess,
 } from '../support/edge/identity-service';
+import { commandsIn, patternOf, type PageCommand } from '../support/edge/page-commands';
 import { startService, stopServices, type Service } from '../support/edge/service';
 
 const ROOT = join(__dirname, '../..');
@@ -29,11 +30,8 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^npx identity user import /, "reads the reader's own file"],
 ];
 
-interface Printed {
+interface Printed extends PageCommand {
   readonly file: string;
-  readonly command: string;
-  /** The lines below a command that begins with `$`; empty where none are shown. */
-  readonly output: readonly string[];
 }
 
 const PROGRAM = /^(npx|npm|node|curl|grpcurl|go|docker|ratelimit[a-z-]*|identity) [^ ]/;
@@ -44,9 +42,10 @@ const pages = [
     (name) => `docs/${name}`,
   ),
 ];
+/** Pages whose commands need a Redis and a scrape, or rules of their own: tests of their names run them. */
+const ELSEWHERE = ['docs/runbook.md', 'docs/budgets-in-five-minutes.md'];
 const texts = pages
-  // The runbook's commands need Redis and a scrape: test/release/runbook.test.ts runs them.
-  .filter((file) => file.endsWith('.md') && file !== 'docs/runbook.md')
+  .filter((file) => file.endsWith('.md') && !ELSEWHERE.includes(file))
   .map((file) => ({ file, text: readFileSync(join(ROOT, file), 'utf8') }));
 
 function commandsOf({ file, text }: { file: string; text: string }): readonly Printed[] {
@@ -55,26 +54,11 @@ function commandsOf({ file, text }: { file: string; text: string }): readonly Pr
   const prose = text.replaceAll(/^```[^]*?^```$/gm, '');
   const inline = [...prose.matchAll(/`(npx (?:ratelimit|identity)[^`]*)`/g)];
   return [
-    ...shell.flatMap(([, , block = '']) => commandsIn(block)),
+    ...shell
+      .flatMap(([, , block = '']) => commandsIn(block))
+      .filter(({ command }) => PROGRAM.test(command)),
     ...inline.map(([, command = '']) => ({ command, output: [] })),
   ].map((one) => ({ file, ...one }));
-}
-
-function commandsIn(block: string): readonly Omit<Printed, 'file'>[] {
-  const lines = block
-    .replaceAll(/\\\n\s*/g, '')
-    .trimEnd()
-    .split('\n');
-  const all = lines.map((line, index) => ({
-    command: line.replace(/^\$ /, '').replace(/\s+# .*$/, ''),
-    output: line.startsWith('$ ') ? untilNextCommand(lines.slice(index + 1)) : [],
-  }));
-  return all.filter(({ command }) => PROGRAM.test(command));
-}
-
-function untilNextCommand(lines: readonly string[]): readonly string[] {
-  const end = lines.findIndex((line) => line.startsWith('$ '));
-  return end < 0 ? lines : lines.slice(0, end);
 }
 
 const printed = texts.flatMap(commandsOf);
@@ -126,12 +110,6 @@ function run(command: string): Promise<{ readonly error: Error | null; readonly 
       resolve({ error, stdout });
     });
   });
-}
-
-/** Figures differ from run to run, and `…` stands for more. */
-function patternOf(lines: readonly string[]): RegExp {
-  const escaped = lines.join('\n').replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  return new RegExp(`^${escaped.replaceAll(/\d+/g, '\\d+').replaceAll('…', '[^]*')}\\s*$`);
 }
 
 it('finds the commands of the pages', () => {

@@ -28,9 +28,9 @@ const NOT_ENFORCED = {
   filter_enforced: { default_value: { numerator: 0, denominator: 'HUNDRED' } },
 };
 
-/** What docs/headers.md says to add to the filter. */
+/** What docs/endpoints.md says to add to the filter. */
 function readTypeFilter(): object {
-  const page = readFileSync(join(__dirname, '../../docs/headers.md'), 'utf8');
+  const page = readFileSync(join(__dirname, '../../docs/endpoints.md'), 'utf8');
   const [block = ''] = /^response_headers_to_add:[^]*?(?=^```)/m.exec(page) ?? [];
   return parse(block) as object;
 }
@@ -182,7 +182,7 @@ whereEnvoyIs('headers through Envoy', () => {
     ]);
   });
 
-  describe('with LIMIT_BODY=untyped-problem and the content type of docs/headers.md', () => {
+  describe('with LIMIT_BODY=untyped-problem and the content type of docs/endpoints.md', () => {
     const typesAndBody = ({ status, fields, body }: WholeAnswer) => ({
       status,
       types: fields.flatMap(([name, value]) => (name === 'content-type' ? [value] : [])),

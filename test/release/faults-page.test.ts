@@ -5,8 +5,8 @@ import { join } from 'node:path';
 const ROOT = join(__dirname, '../..');
 
 /** Here because the names of its tests come with those that need Envoy. */
-it('docs/faults.md is what its script writes today (npm run docs)', () => {
-  const page = readFileSync(join(ROOT, 'docs/faults.md'), 'utf8');
+it('docs/internals/faults.md is what its script writes today (npm run docs)', () => {
+  const page = readFileSync(join(ROOT, 'docs/internals/faults.md'), 'utf8');
   const words = ['scripts/write-faults-page.mjs', '--print'];
   const options = { cwd: ROOT, encoding: 'utf8', stdio: 'pipe' } as const;
   expect(page).toBe(execFileSync(process.execPath, words, options));

@@ -51,7 +51,7 @@ const settles = (hits: number) => [`[user=ann][settle=1] ${String(hits)}`, '[use
 
 /** The blocks of YAML below a heading of the page, parsed. */
 function blocksOf(heading: string): readonly unknown[] {
-  const page = readFileSync(join(__dirname, '../../docs/token-budgets.md'), 'utf8');
+  const page = readFileSync(join(__dirname, '../../docs/budgets/token-budgets.md'), 'utf8');
   const [, section = ''] = page.split(`\n## ${heading}\n`);
   const [text = ''] = section.split('\n## ');
   return [...text.matchAll(/^```yaml\n([^]*?)^```/gm)].map(([, block = '']): unknown =>

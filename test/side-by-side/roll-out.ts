@@ -51,7 +51,7 @@ const DOMAINS = { alone: {}, together: { charge: 'together' } };
 
 /**
  * Plays rules of every kind by turns on another build and on this one, with one Redis: no call fails, and together they admit no
- * more than one build would, but for what the page says. `npm run test:roll-out -- ../other/dist` (docs/testing.md)
+ * more than one build would, but for what the page says. `npm run test:roll-out -- ../other/dist` (docs/internals/testing.md)
  */
 async function rollOut(other: string): Promise<void> {
   const redis = await startRedisServer();

@@ -22,7 +22,7 @@ interface Side {
   readonly redis: RedisServer;
 }
 
-/** Plays made-up scenarios on the reference and on the built service side by side (docs/testing.md). */
+/** Plays made-up scenarios on the reference and on the built service side by side (docs/internals/testing.md). */
 async function run(): Promise<void> {
   const { REFERENCE = '', SCENARIOS = '10000', FIRST = '1' } = process.env;
   if (REFERENCE === '') throw new Error('REFERENCE names the binary of the reference');

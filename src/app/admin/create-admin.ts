@@ -77,7 +77,7 @@ export function createAdmin(settings: Settings, deps: AdminDeps): Admin {
 const MAX_IDS = 1_000;
 
 /**
- * `GET /api/v1/counters/open?domain=llm&entry=user=ann`: the open reservations of one counter (docs/admin-counters.md); `entry`
+ * `GET /api/v1/counters/open?domain=llm&entry=user=ann`: the open reservations of one counter (docs/admin.md); `entry`
  * repeats for each entry of its descriptor, in their order.
  */
 export function createOpenEndpoint(

@@ -10,7 +10,7 @@ import type { Settings } from '../../settings/settings';
 import type { Link } from './chain';
 import { knownSecondsOf } from './local-cache';
 
-/** Memory for leased counters over their limit where there is no local cache (docs/leases.md). */
+/** Memory for leased counters over their limit where there is no local cache (docs/stores/leases.md). */
 const CACHE_BYTES = 1_048_576;
 
 /** Leases as an operator reads and ends them. */

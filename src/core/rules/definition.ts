@@ -70,7 +70,7 @@ export interface LimitDefinition {
   readonly isInFlight?: boolean | undefined;
   /** Counts refusals by this limit. */
   readonly block?: BlockDefinition | undefined;
-  /** Whether hits are charged in advance (docs/leases.md); undefined: by KVSTORE_LEASES. */
+  /** Whether hits are charged in advance (docs/stores/leases.md); undefined: by KVSTORE_LEASES. */
   readonly leased?: boolean | undefined;
 }
 

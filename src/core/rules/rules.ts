@@ -45,7 +45,7 @@ export interface RuleLimit {
   readonly budget?: BudgetLimits | undefined;
   /** What the last entry of its descriptors, the id of a reservation, does. */
   readonly reservation?: 'reserve' | 'settle' | undefined;
-  /** Its hits may be charged in advance and spent later (docs/leases.md). */
+  /** Its hits may be charged in advance and spent later (docs/stores/leases.md). */
   readonly isLeased?: boolean | undefined;
 }
 

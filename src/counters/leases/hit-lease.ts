@@ -1,7 +1,7 @@
 import type { Increment } from '../../core/ports';
 import { copyOf } from '../../platform/copy-of';
 
-/** The parameters of a lease's size (docs/leases.md). */
+/** The parameters of a lease's size (docs/stores/leases.md). */
 export interface LeaseSizing {
   /** LEASE_TIME: a lease covers the hits of this time, or of four round trips when those take longer. */
   readonly timeMs: number;

@@ -118,7 +118,7 @@ export function createHandler(deps: HandlerDeps, options: HandlerOptions): Reque
   router.all(PATH, refuseAll('method_not_allowed', 'method'));
   router.use(refuseAll('not_found', 'path'));
   // The router without an application around it: that one replaces the prototypes of every request and response, which makes Node
-  // four times as slow with them (docs/identity.md).
+  // four times as slow with them (docs/identity/README.md).
   return (request, response) => {
     const onError: NextFunction = (error) => {
       sendFault(begin(request, response), error);

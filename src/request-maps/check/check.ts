@@ -2,7 +2,7 @@ import type { ProxyHops } from '../../platform/proxy-hops';
 import type { MapDescriptor, RequestField } from '../request-map';
 import type { PathStyle } from '../request-uri';
 
-/** One configuration of `/check`: how an HTTP call becomes a request, and how it is answered (docs/check.md). */
+/** One configuration of `/check`: how an HTTP call becomes a request, and how it is answered (docs/proxies/README.md). */
 export interface Check {
   readonly domain: string;
   /** Undefined: no proxy, so that the peer is the client. */
@@ -61,7 +61,7 @@ const FORWARD_AUTH: ProxyWords = {
 };
 
 /**
- * Exactly the headers that each proxy always writes (docs/check.md): each proxy forwards a client's headers with the names of the
+ * Exactly the headers that each proxy always writes (docs/proxies/README.md): each proxy forwards a client's headers with the names of the
  * others.
  */
 export const WORDS: Readonly<Record<ProxyName, ProxyWords>> = {

@@ -113,7 +113,7 @@ const RULE_STATS = {
   blocked: 'hits that a block refused',
 } as const;
 
-/** The families of docs/pull-metrics.md; everything else keeps its own name. Timers are in seconds, or in milliseconds. */
+/** The families of docs/statistics.md; everything else keeps its own name. Timers are in seconds, or in milliseconds. */
 export function builtInMapping(unitsPerSecond: 1 | 1000): MappingSet {
   const bounds = BOUNDS.map((bound) => Number((bound * unitsPerSecond).toPrecision(6)));
   const timer = { type: 'histogram', bounds } as const;

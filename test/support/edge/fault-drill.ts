@@ -54,10 +54,10 @@ export function keyOf(value: string, key = 'user'): string {
   return `drill_${key}_${value}_${String(Math.floor(now / YEAR_SECONDS) * YEAR_SECONDS)}`;
 }
 
-/** The words between the parts of a test's name, which are the columns of docs/faults.md. */
+/** The words between the parts of a test's name, which are the columns of docs/internals/faults.md. */
 export const COLUMN = ' → ';
 
-/** A test whose name is the row of its fault in docs/faults.md. */
+/** A test whose name is the row of its fault in docs/internals/faults.md. */
 export function itSees(
   { fault, sees, counts, isBrief, also }: Fault,
   run: () => Promise<void>,

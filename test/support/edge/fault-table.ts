@@ -16,7 +16,7 @@ const ASKED_AGAIN_MS = 6_000;
 
 const STATISTICS = 'ratelimit.service.call.should_rate_limit';
 
-/** A command, the errors that its server can answer it with, and what comes of each of them. One row of docs/faults.md. */
+/** A command, the errors that its server can answer it with, and what comes of each of them. One row of docs/internals/faults.md. */
 export interface AnswerFault {
   /** What is sent, and what for. */
   readonly command: string;
@@ -44,7 +44,7 @@ export const firstWords = (answer: string): string => {
   return first === 'ERR' || first === '@user_script:' ? `${first} ${second} ${third} …` : first;
 };
 
-/** A test whose name is the row of its fault in docs/faults.md. */
+/** A test whose name is the row of its fault in docs/internals/faults.md. */
 export function itAnswers(row: AnswerFault, run: () => Promise<void>): void {
   const { command, answers, sees, also, says, counts, well } = row;
   const sight = sees === undefined ? 'nothing of it' : `\`${sees}\` at once`;

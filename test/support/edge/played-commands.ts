@@ -32,7 +32,7 @@ const timeoutMsFor = (answer: string): number => (answer === NOTHING ? 300 : 1_0
 
 const CODES = { UNAVAILABLE: 'store_unavailable', DEADLINE_EXCEEDED: 'store_timeout' } as const;
 
-/** A command, what the server answers to it, and what comes of each of them. One row of docs/faults.md. */
+/** A command, what the server answers to it, and what comes of each of them. One row of docs/internals/faults.md. */
 export interface PlayedCommand {
   readonly command: string;
   /** Errors, or names of `NO_ERRORS`. */
@@ -74,7 +74,7 @@ export function splitMoved(row: PlayedCommand): readonly PlayedCommand[] {
 
 const UNKNOWN = 'ratelimit.service.call.should_rate_limit.store_unknown_outcome';
 
-/** A test whose name is the row in docs/faults.md. Each server plays its share of the answers. */
+/** A test whose name is the row in docs/internals/faults.md. Each server plays its share of the answers. */
 function itPlays(row: PlayedCommand, servers: readonly LyingRedis[]): void {
   const { command, answers, sees, who, says } = row;
   const sight = sees === undefined ? 'nobody' : `the caller: \`${sees}\``;

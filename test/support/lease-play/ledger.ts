@@ -20,7 +20,7 @@ export interface CounterLedger {
   readonly history: { readonly atMs: number; readonly count: number }[];
 }
 
-/** All counters, and the sentences of the promise about them (docs/leases.md). */
+/** All counters, and the sentences of the promise about them (docs/stores/leases.md). */
 export class Ledger {
   readonly counters = new Map<string, CounterLedger>();
   readonly broken: string[] = [];

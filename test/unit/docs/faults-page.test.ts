@@ -16,6 +16,6 @@ it('every command that an access list of Redis has to allow is played', () => {
     /### Commands and access lists\n([^]*?)\n### /.exec(read('stores')) ?? [];
   const commands = new Set(cellsOf(section, 2).match(/(?<=`)[A-Z]+(?=`)/g));
   expect(commands.size).toBeGreaterThan(20);
-  const played = new Set(cellsOf(read('faults'), 1).match(/[A-Z]+/g));
+  const played = new Set(cellsOf(read('internals/faults'), 1).match(/[A-Z]+/g));
   expect([...commands].filter((command) => !played.has(command))).toEqual([]);
 });

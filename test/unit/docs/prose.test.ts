@@ -6,7 +6,7 @@ const ROOT = join(__dirname, '../../..');
 const MAX_WIDTH = 140;
 
 /** Written by scripts: a paragraph is one line there. */
-const GENERATED = new Set(['docs/settings.md', 'docs/faults.md']);
+const GENERATED = new Set(['docs/settings.md', 'docs/internals/faults.md']);
 
 /** Folders whose comments are checked; messages are checked in all of `src`. */
 const COMMENTED = ['src', 'streams'];

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { basename, dirname, extname, join } from 'node:path';
+import { basename, dirname, extname, join, relative } from 'node:path';
 
 const ROOT = join(__dirname, '../../..');
 const CODE = ['src', 'streams', 'test', 'ui', 'scripts', 'proto'];
@@ -29,11 +29,11 @@ function commentsOf(file: string): readonly Comment[] {
 
 const comments = sources.flatMap(commentsOf);
 
-/** The numbers that docs/behaviour.md has: `2` for a heading, `2.4` for an item of its list. */
+/** The numbers that docs/internals/behaviour.md has: `2` for a heading, `2.4` for an item of its list. */
 function sectionsOfBehaviour(): ReadonlySet<string> {
   const sections = new Set<string>();
   let heading = '';
-  for (const line of readFileSync(join(ROOT, 'docs/behaviour.md'), 'utf8').split('\n')) {
+  for (const line of readFileSync(join(ROOT, 'docs/internals/behaviour.md'), 'utf8').split('\n')) {
     heading = /^## (\d+)\./.exec(line)?.[1] ?? heading;
     const item = /^(\d+)\. /.exec(line)?.[1];
     sections.add(item === undefined ? heading : `${heading}.${item}`);
@@ -42,7 +42,7 @@ function sectionsOfBehaviour(): ReadonlySet<string> {
 }
 
 describe('a comment', () => {
-  it('refers only to sections that docs/behaviour.md has, or to those of a named standard', () => {
+  it('refers only to sections that docs/internals/behaviour.md has, or to those of a named standard', () => {
     const sections = sectionsOfBehaviour();
     const lost = comments.flatMap(({ file, text }) => {
       if (STANDARDS.test(text)) return [];
@@ -124,4 +124,19 @@ it('pages link only to files and headings that exist', () => {
   );
   expect(links.length).toBeGreaterThan(300);
   expect(links.filter(({ isThere }) => !isThere).map(({ from }) => from)).toEqual([]);
+});
+
+/** More than a reader takes in at once: what is for few readers lies in a folder of its subject. */
+const MOST_AT_THE_TOP = 20;
+
+it('docs/README.md names each page, and few lie beside it', () => {
+  const text = readFileSync(join(ROOT, 'docs/README.md'), 'utf8');
+  const own = pages.filter((page) => page.startsWith('docs') && !page.includes('decisions'));
+  const unnamed = own.filter(
+    (page) => page !== join('docs', 'README.md') && !text.includes(`](${relative('docs', page)})`),
+  );
+  expect(unnamed).toEqual([]);
+  expect(own.filter((page) => dirname(page) === 'docs').length).toBeLessThanOrEqual(
+    MOST_AT_THE_TOP,
+  );
 });

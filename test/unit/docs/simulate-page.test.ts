@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { simulate } from '../../../src/simulate/simulate';
 
-const PAGE = readFileSync('docs/simulate.md', 'utf8');
+const PAGE = readFileSync('docs/simulate/README.md', 'utf8');
 
 interface Example {
   readonly args: readonly string[];

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { toReason } from '../../../src/platform/errors';
 import { handshakeReason } from '../../../src/transport/grpc/tls-server';
 
-const page = readFileSync(join(__dirname, '../../../docs/tls.md'), 'utf8');
+const page = readFileSync(join(__dirname, '../../../docs/security.md'), 'utf8');
 
-it('docs/tls.md words what went wrong as the log does', () => {
+it('docs/security.md words what went wrong as the log does', () => {
   const openSsl = 'error:05800074:x509 certificate routines::key values mismatch';
   expect(page).toContain(`expected the private key …: ${toReason(new Error(openSsl))}\``);
   for (const said of [

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const ROOT = join(__dirname, '../../..');
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
-const page = read('docs/token-budgets.md');
+const page = read('docs/budgets/token-budgets.md');
 
 function blocksOf(heading: string): readonly string[] {
   const [, section = ''] = page.split(`\n## ${heading}\n`);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const ROOT = join(__dirname, '../../..');
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
-const page = read('docs/what-really-happens.md');
+const page = read('docs/internals/what-really-happens.md');
 /** The cells of each row, without heads and lines. */
 const rows = page
   .split('\n')

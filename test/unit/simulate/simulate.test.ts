@@ -446,8 +446,10 @@ descriptors:
     });
   });
 
-  it('prints what docs/simulate.schema.json describes', async () => {
-    const schema = JSON.parse(readFileSync('docs/simulate.schema.json', 'utf8')) as Schema & {
+  it('prints what docs/simulate/simulate.schema.json describes', async () => {
+    const schema = JSON.parse(
+      readFileSync('docs/simulate/simulate.schema.json', 'utf8'),
+    ) as Schema & {
       readonly $defs: Readonly<Record<string, Schema>>;
     };
     const { type = 'object', required = [], properties = {}, $defs } = schema;

@@ -49,7 +49,7 @@ async function clearSocket({ servers }: Settings): Promise<void> {
 
 /**
  * Starts workers as processes of a cluster that run this same program. This process accepts all connections and hands each to the
- * next worker (docs/workers.md explains why). The first process of each slot starts at once, before the owner has loaded its own
+ * next worker (docs/sizing.md explains why). The first process of each slot starts at once, before the owner has loaded its own
  * modules; it must be claimed in the same turn of the event loop, so that none of its messages is missed.
  */
 function createFork({ count, heapMegabytes }: WorkersPlan): Fork {

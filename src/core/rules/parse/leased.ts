@@ -13,7 +13,7 @@ export interface LeasedField {
   readonly report: Report;
 }
 
-/** Reports `leased: true` beside fields that rule it out, and notes it elsewhere (docs/leases.md). */
+/** Reports `leased: true` beside fields that rule it out, and notes it elsewhere (docs/stores/leases.md). */
 export function checkLeased(
   fields: RuleFields<'descriptor'>,
   rule: Pick<RuleDefinition, 'limit' | 'budget'>,

@@ -167,7 +167,7 @@ const OUTCOMES = [
   'quota',
 ] as const;
 
-/** The outcomes of a call (docs/check.md, statistics). */
+/** The outcomes of a call (docs/proxies/README.md, statistics). */
 type CallOutcome = (typeof OUTCOMES)[number];
 
 /** Counts the outcomes of calls, and reports them to the statistics once per turn. */

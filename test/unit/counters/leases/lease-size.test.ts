@@ -14,7 +14,7 @@ it.each([
   ['its share lies here already', { remaining: 100, unspent: 12 }, 0],
   ['the store is far', { remaining: 10_000, roundTripMs: 150 }, 150],
   ['the store is farther than a second allows', { remaining: 10_000, roundTripMs: 500 }, 250],
-])('leases as docs/leases.md says where %s', (_, demand, size) => {
+])('leases as docs/stores/leases.md says where %s', (_, demand, size) => {
   expect(leaseSize({ ...BUSY, ...demand }, SIZING)).toBe(size);
 });
 
