@@ -134,7 +134,7 @@ export class CappedSeries<S extends Series> implements Iterable<S> {
 }
 
 function isAllFlushed(series: Series): boolean {
-  return series.stats.every((_, index) => {
+  return series.group.figures.every((_, index) => {
     const counter = series.at(index);
     return counter === undefined || counter.flushedValue === counter.value;
   });

@@ -8,7 +8,7 @@ import {
 } from '../core/decision/figures';
 import type { Histogram, Recorded } from './histogram';
 import type { Registry } from './registry';
-import type { Counter, DomainSeries, RuleSeries } from './series';
+import type { Counter, FigureSeries, RuleSeries } from './series';
 
 /** The counts of one process since its last report; plain data, so that it can cross to another process. */
 export interface Differences {
@@ -50,7 +50,7 @@ export function createDifferences(registry: Registry): () => AsyncGenerator<Diff
 
   return async function* read() {
     const counters: [string, number][] = [];
-    for (const [name, counter] of registry.counters) {
+    for (const [name, { counter }] of registry.counters) {
       const by = taken(counter);
       // It is shown from its start on, before it has counted anything.
       if (by !== 0 || !countersBefore.has(name)) counters.push([name, by]);
@@ -75,7 +75,7 @@ export function createDifferences(registry: Registry): () => AsyncGenerator<Diff
 
 /** The growth of the series of one figure, in pieces. */
 async function* takenOf(
-  series: Iterable<DomainSeries>,
+  series: Iterable<FigureSeries>,
 ): AsyncGenerator<readonly (readonly [path: string, by: number])[], void> {
   for (const slice of slices(series, STEP)) {
     await turn();

@@ -1,6 +1,6 @@
 import { until, type Steps } from '../core/steps';
 import { quantile, samplesSince, type Histogram } from './histogram';
-import type { Registry, NameOf } from './registry';
+import type { Registry } from './registry';
 import type { Series } from './series';
 
 /** Lines per piece: a fraction of a millisecond. */
@@ -16,7 +16,7 @@ export function* dumpText(registry: Registry): Steps<void, string> {
 /** All statistics as JSON: `{"counters": {…}, "gauges": {…}, "timers": {"name": {"count", "p50", …}}}`. */
 export function* dumpJson(registry: Registry): Steps<void, string> {
   yield* refresh(registry);
-  yield* printed('{"counters":{', counters(registry));
+  yield* printed('{"counters":{', registry.readSeries());
   yield* printed('},"gauges":{', gauges(registry));
   yield* printed('},"timers":{', timers(registry));
   yield '}}\n';
@@ -27,18 +27,13 @@ function* refresh(registry: Registry): Steps<void> {
   if (refreshed !== undefined) yield* until(refreshed);
 }
 
-function* sourcesOf(registry: Registry): Generator<Source, void> {
-  yield* counters(registry);
+function* sourcesOf(registry: Registry): Generator<Source | undefined, void> {
+  yield* registry.readSeries();
   yield* gauges(registry);
   for (const [timer, histogram] of registry.timers) {
     for (const [figure, value] of Object.entries(dumpTimer(histogram)))
       yield { name: `${timer}.${figure}`, value: String(value) };
   }
-}
-
-function* counters(registry: Registry): Generator<Source, void> {
-  for (const [name, { value }] of registry.counters) yield { name, value };
-  for (const [series, nameOf] of registry.readSeries()) yield { series, nameOf };
 }
 
 function* gauges(registry: Registry): Generator<Source, void> {
@@ -53,7 +48,10 @@ function* timers(registry: Registry): Generator<Source, void> {
 const toField = (name: string, value: string | number) =>
   `${JSON.stringify(name)}:${String(value)}`;
 
-function* printed(before: string, sources: Iterable<Source>): Generator<string | undefined, void> {
+function* printed(
+  before: string,
+  sources: Iterable<Source | undefined>,
+): Generator<string | undefined, void> {
   yield before;
   let comma = '';
   for (const piece of piecesOf(sortedLines(sources, toField))) {
@@ -88,42 +86,39 @@ function rounded(milliseconds: number): number {
   return Number(milliseconds.toPrecision(4));
 }
 
-const SERIES_OF_STEP = 128;
-
 /** A statistic by its name, or a series: its name and its values are read when its lines are made. */
-type Source =
-  | { readonly name: string; readonly value: string | number }
-  | { readonly series: Series; readonly nameOf: NameOf };
+type Source = Series | { readonly name: string; readonly value: string | number };
 
 type Print<T> = (name: string, value: string | number) => T;
+
+/** More than a series has figures. */
+const PLACES = 8;
 
 /**
  * Every statistic as a line, in the order of `name: value`. Only references to lines are sorted, each a number, since there may be
  * a million: a line is made when it is read, and for a comparison that paths do not decide. Undefined: a step.
  */
 function* sortedLines(
-  all: Iterable<Source>,
+  all: Iterable<Source | undefined>,
   print: Print<string>,
 ): Generator<string | undefined, void, void> {
   const sources: Source[] = [];
   const places: number[] = [];
-  let width = 1;
   for (const source of all) {
-    if ('series' in source) width = Math.max(width, source.series.stats.length);
+    if (source === undefined) {
+      yield;
+      continue;
+    }
+    for (const index of figuresOf(source)) places.push(sources.length * PLACES + index);
     sources.push(source);
-    if (sources.length % SERIES_OF_STEP === 0) yield;
-  }
-  for (const [at, source] of sources.entries()) {
-    for (const index of statsOf(source)) places.push(at * width + index);
-    if (at % SERIES_OF_STEP === 0) yield;
   }
   const lineOf = <T>(place: number, make: Print<T>): T | undefined => {
-    const source = sources[Math.floor(place / width)];
-    return source && lineOfSource(source, place % width, make);
+    const source = sources[Math.floor(place / PLACES)];
+    return source && lineOfSource(source, place % PLACES, make);
   };
   const compare = (a: number, b: number): number => {
-    const [one, other] = [sources[Math.floor(a / width)], sources[Math.floor(b / width)]];
-    const order = one && other && compareSources(one, other, a % width, b % width);
+    const [one, other] = [sources[Math.floor(a / PLACES)], sources[Math.floor(b / PLACES)]];
+    const order = one && other && compareSources(one, other, a % PLACES, b % PLACES);
     if (order !== undefined) return order;
     const [line = '', next = ''] = [lineOf(a, toText), lineOf(b, toText)];
     return orderOf(line, next);
@@ -134,24 +129,31 @@ function* sortedLines(
 
 export const toText: Print<string> = (name, value) => `${name}: ${String(value)}`;
 
-/** The statistics of a source that have counted. */
-function statsOf(source: Source): readonly number[] {
-  if (!('series' in source)) return [0];
-  const { series } = source;
-  return series.stats.flatMap((_stat, index) => (series.at(index) === undefined ? [] : [index]));
+/** The figures of a source that have counted. */
+function figuresOf(source: Source): readonly number[] {
+  if (!('group' in source)) return [0];
+  return source.group.figures.flatMap((_, index) =>
+    source.at(index) === undefined ? [] : [index],
+  );
 }
 
 function lineOfSource<T>(source: Source, index: number, make: Print<T>): T {
-  if (!('series' in source)) return make(source.name, source.value);
-  const { series, nameOf } = source;
-  return make(nameOf(series.path, series.stats[index] ?? ''), series.at(index)?.value ?? 0);
+  if (!('group' in source)) return make(source.name, source.value);
+  const { group, path } = source;
+  return make(group.nameOf(path, group.figures[index] ?? ''), source.at(index)?.value ?? 0);
 }
 
 /** Undefined where only the whole lines decide: one path may be a prefix of another. */
-function compareSources(a: Source, b: Source, stat: number, otherStat: number): number | undefined {
-  if (!('series' in a) || !('series' in b) || a.nameOf !== b.nameOf) return undefined;
-  const [one, other] = [a.series, b.series];
-  if (one === other) return orderOf(one.stats[stat] ?? '', one.stats[otherStat] ?? '');
+function compareSources(
+  one: Source,
+  other: Source,
+  figure: number,
+  otherFigure: number,
+): number | undefined {
+  if (!('group' in one) || !('group' in other)) return undefined;
+  if (one.group.nameOf !== other.group.nameOf) return undefined;
+  if (one === other)
+    return orderOf(one.group.figures[figure] ?? '', one.group.figures[otherFigure] ?? '');
   if (one.path < other.path) return other.path.startsWith(one.path) ? undefined : -1;
   return one.path.startsWith(other.path) ? undefined : 1;
 }

@@ -1,5 +1,6 @@
 import type { Differences } from './differences';
-import { OVERFLOW, type Registry, joinGauges } from './registry';
+import { type Registry, joinGauges } from './registry';
+import { OVERFLOW } from './series-groups';
 
 /** Adds the counts of another process. Totals only grow, even when that process ends. */
 export function addDifferences(registry: Registry, differences: Differences): void {

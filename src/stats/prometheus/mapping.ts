@@ -1,5 +1,3 @@
-import type { NameOf } from '../registry';
-
 /** The kind of a statistic; mappings may be for one kind only. */
 export type StatisticKind = 'counter' | 'gauge' | 'timer';
 
@@ -38,7 +36,7 @@ export interface MappingSet {
   /** How timers without a mapping are shown. */
   readonly unmappedTimer: TimerShape;
   /** The name that `find` gets for refusals by one of several limits; undefined: their own name. */
-  readonly nameOfLimit?: NameOf;
+  readonly nameOfLimit?: (path: string) => string;
 }
 
 /** Bounds for a file that has none, in the shown unit: those of Prometheus' client for Go. */
@@ -121,7 +119,7 @@ export function builtInMapping(unitsPerSecond: 1 | 1000): MappingSet {
     unitsPerSecond,
     find: firstMapping(MAPPINGS.map((each) => ({ ...each, timer }))),
     unmappedTimer: timer,
-    nameOfLimit: (path, stat) => `${ONE_LIMIT}.${path}.${stat}`,
+    nameOfLimit: (path) => `${ONE_LIMIT}.${path}.over_limit`,
   };
 }
 
