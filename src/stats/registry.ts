@@ -95,20 +95,15 @@ export function createRegistry({ monotonicMs = systemMonotonicMs, refresh }: Reg
         yield undefined;
       }
     },
-    /**
-     * Every wanted counter by its complete name; names are built only for these. `nameOfLimit` replaces the names of refusals by
-     * one of several limits.
-     */
+    /** Every wanted counter by its complete name; names are built only for these. */
     *readCounters(
       isWanted: (counter: Counter) => boolean = () => true,
-      nameOfLimit = GROUPS.overOneLimit.nameOf,
     ): Generator<readonly [name: string, counter: Counter], void> {
       for (const series of all()) {
         const { group, path } = series;
-        const nameOf = group.id === 'overOneLimit' ? nameOfLimit : group.nameOf;
         for (const [index, figure] of group.figures.entries()) {
           const one = series.at(index);
-          if (one !== undefined && isWanted(one)) yield [nameOf(path, figure), one];
+          if (one !== undefined && isWanted(one)) yield [group.nameOf(path, figure), one];
         }
       }
     },

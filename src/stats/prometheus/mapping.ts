@@ -35,8 +35,17 @@ export interface MappingSet {
   readonly unitsPerSecond: 1 | 1000;
   /** How timers without a mapping are shown. */
   readonly unmappedTimer: TimerShape;
-  /** The name that `find` gets for refusals by one of several limits; undefined: their own name. */
-  readonly nameOfLimit?: (path: string) => string;
+  /** By figures of series, which have labels of their own; `find` shows those that are not here, or have no labels. */
+  readonly families: ReadonlyMap<string, SeriesFamily>;
+}
+
+/** How one figure of all series of a group is shown. */
+export interface SeriesFamily {
+  readonly name: string;
+  readonly help: string;
+  readonly type: 'counter';
+  /** The name that `find` gets for a series without labels; absent: its dotted name. */
+  readonly nameOf?: (path: string) => string;
 }
 
 /** Bounds for a file that has none, in the shown unit: those of Prometheus' client for Go. */
@@ -119,88 +128,78 @@ export function builtInMapping(unitsPerSecond: 1 | 1000): MappingSet {
     unitsPerSecond,
     find: firstMapping(MAPPINGS.map((each) => ({ ...each, timer }))),
     unmappedTimer: timer,
-    nameOfLimit: (path) => `${ONE_LIMIT}.${path}.over_limit`,
+    families: FAMILIES,
   };
 }
 
-/** Separate from rules: the name of a limit reads as a key of theirs. */
-const ONE_LIMIT = 'ratelimit.service.one_limit';
-const LIMIT_PATH =
-  /^ratelimit\.service\.one_limit\.([^.]*)\.([^.]*)(?:\.([^.]*)(?:\..*)?)?\.limit_([^.]*)\.over_limit$/s;
+const FAMILIES: ReadonlyMap<string, SeriesFamily> = new Map([
+  ...Object.entries(RULE_STATS).map(
+    ([stat, help]) => [stat, family(`ratelimit_service_rate_limit_${stat}`, help)] as const,
+  ),
+  [
+    'over_one_limit',
+    {
+      ...family(
+        'ratelimit_service_rate_limit_over_one_limit',
+        'hits that one of several limits refused',
+      ),
+      // Separate from rules: the name of a limit reads as a key of theirs.
+      nameOf: (path) => `ratelimit.service.one_limit.${path}.over_limit`,
+    },
+  ],
+  ['unmatched', family('ratelimit_unmatched', 'descriptors that no rule of their domain matched')],
+]);
 
-const RULE_PATH = /^ratelimit\.service\.rate_limit\.([^.]*)\.([^.]*)(?:\.([^.]*)(?:\..*)?)?$/s;
-
-/** `<domain>.<key>[.<key>[.deeper…]]`: levels below the second are omitted, and so are summed. */
-function ruleMapping(stat: string, help: string): Omit<Mapping, 'timer'> {
-  const end = `.${stat}`;
-  const match = (name: string) =>
-    name.endsWith(end) ? (RULE_PATH.exec(name.slice(0, -end.length)) ?? undefined) : undefined;
-  const name = `ratelimit_service_rate_limit_${stat}`;
-  return mapping(match, name, help, ['domain', 'key1', 'key2'], 'counter');
+function family(name: string, help: string): SeriesFamily {
+  return { name, help, type: 'counter' };
 }
 
 function mapping(
-  match: Mapping['match'],
+  pattern: string,
   name: string,
   help: string,
-  labels: readonly string[],
-  kind: Mapping['kind'],
+  label: string,
+  kind: StatisticKind,
 ): Omit<Mapping, 'timer'> {
+  const labels = [[label, template('$1')]] as const;
   return {
-    match,
+    match: globMatch(pattern),
     kind,
     drop: false,
     name: template(name),
     help,
-    labels: labels.map((label, at) => [label, template(`$${String(at + 1)}`)] as const),
+    labels,
     scale: 1,
   };
 }
 
-const UNMATCHED = /^ratelimit\.unmatched\.(.*)$/s;
-
 const MAPPINGS: readonly Omit<Mapping, 'timer'>[] = [
-  ...Object.entries(RULE_STATS).map(([stat, help]) => ruleMapping(stat, help)),
   mapping(
-    (name) => LIMIT_PATH.exec(name) ?? undefined,
-    'ratelimit_service_rate_limit_over_one_limit',
-    'hits that one of several limits refused',
-    ['domain', 'key1', 'key2', 'limit'],
-    'counter',
-  ),
-  mapping(
-    globMatch('ratelimit.service.call.should_rate_limit.*'),
+    'ratelimit.service.call.should_rate_limit.*',
     'ratelimit_service_should_rate_limit_error',
     'requests that failed, by the kind of error',
-    ['err_type'],
+    'err_type',
     'counter',
   ),
   mapping(
-    (name) => UNMATCHED.exec(name) ?? undefined,
-    'ratelimit_unmatched',
-    'descriptors that no rule of their domain matched',
-    ['domain'],
-    'counter',
-  ),
-  mapping(
-    globMatch('ratelimit_server.*.total_requests'),
+    'ratelimit_server.*.total_requests',
     'ratelimit_service_total_requests',
     'calls by gRPC method',
-    ['grpc_method'],
+    'grpc_method',
     'counter',
   ),
   mapping(
-    globMatch('ratelimit.store.*.time'),
+    'ratelimit.store.*.time',
     'ratelimit_store_time_seconds',
     'time from a batch of counters to the answer of its store, or its time-out',
-    ['store'],
+    'store',
     'timer',
   ),
   mapping(
-    globMatch('ratelimit_server.*.response_time'),
+    'ratelimit_server.*.response_time',
     'ratelimit_service_response_time_seconds',
     'time from a call to its answer by gRPC method',
-    ['grpc_method'],
+    'grpc_method',
     'timer',
   ),
 ];
