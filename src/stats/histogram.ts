@@ -25,6 +25,7 @@ export class Histogram {
   count = 0;
   sumMilliseconds = 0;
   maxMilliseconds = 0;
+  #flushedCounts: Float64Array | undefined;
 
   record(milliseconds: number, times: number): void {
     const bucket = bucketOf(milliseconds);
@@ -43,6 +44,17 @@ export class Histogram {
     }
     this.sumMilliseconds += sumMilliseconds;
     this.maxMilliseconds = Math.max(this.maxMilliseconds, maxMilliseconds);
+  }
+
+  /** What an output has not written yet. */
+  unflushed(): Sample[] {
+    return samplesSince(this.counts, this.#flushedCounts);
+  }
+
+  /** Notes that an output has written these. */
+  flush(samples: readonly Sample[]): void {
+    const flushed = (this.#flushedCounts ??= new Float64Array(BUCKETS));
+    for (const { bucket, times } of samples) flushed[bucket] = (flushed[bucket] as number) + times;
   }
 }
 

@@ -94,6 +94,14 @@ export class FigureSeries implements Series {
   }
 }
 
+/** Whether an output has written all its counts. */
+export function isFlushed(series: Series): boolean {
+  return series.group.figures.every((_, index) => {
+    const counter = series.at(index);
+    return counter === undefined || counter.flushedValue === counter.value;
+  });
+}
+
 function grown(counter: Counter | undefined, by: number): Counter | undefined {
   if (by === 0) return counter;
   const one = counter ?? new Counter();

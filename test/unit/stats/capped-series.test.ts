@@ -3,6 +3,7 @@ import { BUDGET_FIGURES, type DescriptorStats } from '../../../src/core/decision
 import { IDLE_MS } from '../../../src/stats/capped-series';
 import { createChanges } from '../../../src/stats/push-output';
 import { createRegistry } from '../../../src/stats/registry';
+import { readChanges } from '../../support/read-changes';
 import { SOME_LIMIT } from '../../support/rules';
 
 const lineOf = (metric: string): DescriptorStats => ({
@@ -159,7 +160,7 @@ describe('a bounded number of series', () => {
     wait(IDLE_MS);
     hit('shop.b');
     expect(totals()).toHaveProperty(['shop.a.total_hits']);
-    for (const change of changes.read()) changes.acknowledge(change);
+    for (const change of readChanges(changes)) changes.acknowledge(change);
     wait(IDLE_MS);
     hit('shop.b');
     expect(totals()).not.toHaveProperty(['shop.a.total_hits']);

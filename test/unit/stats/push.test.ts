@@ -82,6 +82,22 @@ describe('push', () => {
     expect(Math.max(...steps)).toBe(1);
   });
 
+  it('lets other work have its turn while it looks at series that did not change', async () => {
+    const { registry, deps } = setUp(1_000);
+    const size = 2_000;
+    for (let i = 0; i < size; i += 1) registry.rules.of(`shop.${i.toString()}`);
+    let turns = 0;
+    const look = () => {
+      turns += 1;
+      if (turns < size) setImmediate(look);
+    };
+    setImmediate(look);
+    await push(deps, signal);
+    const seen = turns;
+    turns = size;
+    expect(seen).toBeGreaterThan(10);
+  });
+
   it('sends nothing more once it is cancelled', async () => {
     const { registry, deps, sent } = setUp(7);
     registry.count('a', 1);
