@@ -44,9 +44,11 @@ export function createRegistry({ monotonicMs = systemMonotonicMs, refresh }: Reg
     BUDGET_FIGURES.map(([figure]) => [figure, ofFigure(figure)]),
   ) as Record<BudgetFigure, CappedSeries<FigureSeries>>;
 
+  const byGroup = { rules, unknownDomains, unmatched, ...budgets };
+
   function* all(): Generator<Series, void> {
     yield* counters.values();
-    for (const each of [rules, unknownDomains, unmatched, ...Object.values(budgets)]) yield* each;
+    for (const group of Object.values(byGroup)) yield* group;
   }
 
   return {
@@ -60,12 +62,13 @@ export function createRegistry({ monotonicMs = systemMonotonicMs, refresh }: Reg
     budgets,
     /** In the order of their creation; none is ever removed. */
     timers: timers as ReadonlyMap<string, Histogram>,
-    /** The counters that code names, without those that requests create. */
-    counters: counters as ReadonlyMap<string, FigureSeries>,
     /** Fetches the counts of other processes; undefined where there are none. Outputs call it before they read. */
     refresh,
     /** The counter of this name, for code that adds to it often. Names are few: none is ever removed. */
     counter,
+    /** The series of a group to add `hits` to. */
+    seriesOf: (group: GroupId, path: string, hits: number): Series =>
+      group === 'counters' ? entryOf(counters, path, newCounter) : byGroup[group].of(path, hits),
     timer: (name: string) => entryOf(timers, name, newHistogram),
     count(name: string, by: number) {
       counter(name).add(by);

@@ -19,6 +19,8 @@ export interface Series {
   readonly path: string;
   /** The counter of `group.figures[index]`; undefined until it counts. */
   at(index: number): Counter | undefined;
+  /** Adds to this counter. */
+  grow(index: number, by: number): void;
   /** Whether it counted since the last call. */
   changedSinceLastCheck(): boolean;
 }
@@ -58,6 +60,11 @@ export class RuleSeries implements Series, Record<Figure, Counter | undefined> {
     return figure && this[figure];
   }
 
+  grow(index: number, by: number): void {
+    const figure = FIGURES[index]?.[0];
+    if (figure !== undefined) this[figure] = grown(this[figure], by);
+  }
+
   /** Every count of a rule is a hit too, added or refunded. */
   changedSinceLastCheck(): boolean {
     const hits = (this.totalHits?.value ?? 0) + (this.totalNegativeHits?.value ?? 0);
@@ -85,6 +92,10 @@ export class FigureSeries implements Series {
 
   at(index: number): Counter | undefined {
     return index === 0 ? this.counter : undefined;
+  }
+
+  grow(_index: number, by: number): void {
+    this.counter.add(by);
   }
 
   changedSinceLastCheck(): boolean {
