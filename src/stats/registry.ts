@@ -3,7 +3,7 @@ import { monotonicMs as systemMonotonicMs } from '../platform/clock';
 import { CappedSeries, type SeriesLimits } from './capped-series';
 import { Histogram } from './histogram';
 import { NAMES } from './names';
-import { type Counter, FigureSeries, RuleSeries, type Series } from './series';
+import { FigureSeries, RuleSeries, type Series } from './series';
 import { GROUPS, type GroupId, type SeriesGroup } from './series-groups';
 
 const DEFAULT_MAX_SERIES = 100_000;
@@ -96,18 +96,6 @@ export function createRegistry({ monotonicMs = systemMonotonicMs, refresh }: Reg
         if (left > 0) continue;
         left = SERIES_OF_STEP;
         yield undefined;
-      }
-    },
-    /** Every wanted counter by its complete name; names are built only for these. */
-    *readCounters(
-      isWanted: (counter: Counter) => boolean = () => true,
-    ): Generator<readonly [name: string, counter: Counter], void> {
-      for (const series of all()) {
-        const { group, path } = series;
-        for (const [index, figure] of group.figures.entries()) {
-          const one = series.at(index);
-          if (one !== undefined && isWanted(one)) yield [group.nameOf(path, figure), one];
-        }
       }
     },
     /** Reads every gauge now. Gauges of one name are joined; one that fails or is not a finite number is omitted. */

@@ -3,6 +3,7 @@ import { createChanges, type Change } from '../../../src/stats/push-output';
 import { countOf } from '../../../src/stats/histogram';
 import { readChanges } from '../../support/read-changes';
 import { createRegistry } from '../../../src/stats/registry';
+import { readCounters } from '../../support/read-counters';
 
 const told = (changes: Iterable<Change>) =>
   [...changes].map((change) => {
@@ -87,7 +88,7 @@ describe('createChanges', () => {
           if (flush === 'half') read.slice(0, read.length / 2).forEach(send);
         }
         for (const change of readChanges(changes)) send(change);
-        for (const [name, { value }] of registry.readCounters()) {
+        for (const [name, { value }] of readCounters(registry)) {
           expect(received.get(name) ?? 0).toBe(value);
         }
       }),

@@ -4,6 +4,7 @@ import { createRegistry } from '../../../src/stats/registry';
 import { createPlainNaming } from '../../../src/stats/naming';
 import { statsdLines } from '../../../src/stats/statsd/create-statsd';
 import { createRecordingSink } from '../../support/recording-sink';
+import { readCounters } from '../../support/read-counters';
 
 const plainLines = (change: Change) => statsdLines(change, createPlainNaming());
 
@@ -116,7 +117,7 @@ describe('push', () => {
           await push(deps, signal);
         }
         for (let i = 0; i <= failures.length; i += 1) await push(deps, signal);
-        const totals = [...registry.readCounters()].map(
+        const totals = [...readCounters(registry)].map(
           ([name, { value }]) => [name, value] as const,
         );
         expect(received(sent)).toEqual(Object.fromEntries(totals.filter(([, v]) => v > 0)));
