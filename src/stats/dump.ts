@@ -2,6 +2,7 @@ import { until, type Steps } from '../core/steps';
 import { quantile, samplesSince, type Histogram } from './histogram';
 import type { Registry } from './registry';
 import type { Series } from './series';
+import { GROUPS } from './series-groups';
 
 /** Lines per piece: a fraction of a millisecond. */
 const LINES_OF_PIECE = 128;
@@ -32,17 +33,16 @@ function* sourcesOf(registry: Registry): Generator<Source | undefined, void> {
   yield* gauges(registry);
   for (const [timer, histogram] of registry.timers) {
     for (const [figure, value] of Object.entries(dumpTimer(histogram)))
-      yield { name: `${timer}.${figure}`, value: String(value) };
+      yield shown(`${timer}.${figure}`, String(value));
   }
 }
 
 function* gauges(registry: Registry): Generator<Source, void> {
-  for (const [name, value] of registry.readGauges()) yield { name, value };
+  for (const [name, value] of registry.readGauges()) yield shown(name, value);
 }
 
 function* timers(registry: Registry): Generator<Source, void> {
-  for (const [name, timer] of registry.timers)
-    yield { name, value: JSON.stringify(dumpTimer(timer)) };
+  for (const [name, timer] of registry.timers) yield shown(name, JSON.stringify(dumpTimer(timer)));
 }
 
 const toField = (name: string, value: string | number) =>
@@ -86,10 +86,18 @@ function rounded(milliseconds: number): number {
   return Number(milliseconds.toPrecision(4));
 }
 
-/** A statistic by its name, or a series: its name and its values are read when its lines are made. */
-type Source = Series | { readonly name: string; readonly value: string | number };
+/** A series, or what is shown as one: its names and its values are read when its lines are made. */
+interface Source extends Pick<Series, 'group' | 'path'> {
+  at(index: number): { readonly value: string | number } | undefined;
+}
 
-type Print<T> = (name: string, value: string | number) => T;
+const shown = (path: string, value: string | number): Source => ({
+  group: GROUPS.counters,
+  path,
+  at: () => ({ value }),
+});
+
+type Print = (name: string, value: string | number) => string;
 
 /** More than a series has figures. */
 const PLACES = 8;
@@ -100,7 +108,7 @@ const PLACES = 8;
  */
 function* sortedLines(
   all: Iterable<Source | undefined>,
-  print: Print<string>,
+  print: Print,
 ): Generator<string | undefined, void, void> {
   const sources: Source[] = [];
   const places: number[] = [];
@@ -109,51 +117,31 @@ function* sortedLines(
       yield;
       continue;
     }
-    for (const index of figuresOf(source)) places.push(sources.length * PLACES + index);
+    for (let index = 0; index < source.group.figures.length; index += 1)
+      if (source.at(index) !== undefined) places.push(sources.length * PLACES + index);
     sources.push(source);
   }
-  const lineOf = <T>(place: number, make: Print<T>): T | undefined => {
+  const lineOf = (place: number, make: Print): string => {
     const source = sources[Math.floor(place / PLACES)];
-    return source && lineOfSource(source, place % PLACES, make);
+    const figure = source?.group.figures[place % PLACES];
+    if (source === undefined || figure === undefined) return '';
+    return make(source.group.nameOf(source.path, figure), source.at(place % PLACES)?.value ?? 0);
   };
   const compare = (a: number, b: number): number => {
     const [one, other] = [sources[Math.floor(a / PLACES)], sources[Math.floor(b / PLACES)]];
-    const order = one && other && compareSources(one, other, a % PLACES, b % PLACES);
-    if (order !== undefined) return order;
-    const [line = '', next = ''] = [lineOf(a, toText), lineOf(b, toText)];
-    return orderOf(line, next);
+    return (
+      (one && other && comparePaths(one, other)) ?? orderOf(lineOf(a, toText), lineOf(b, toText))
+    );
   };
   for (const place of yield* sortInSteps(Float64Array.from(places), compare))
     yield lineOf(place, print);
 }
 
-export const toText: Print<string> = (name, value) => `${name}: ${String(value)}`;
-
-/** The figures of a source that have counted. */
-function figuresOf(source: Source): readonly number[] {
-  if (!('group' in source)) return [0];
-  return source.group.figures.flatMap((_, index) =>
-    source.at(index) === undefined ? [] : [index],
-  );
-}
-
-function lineOfSource<T>(source: Source, index: number, make: Print<T>): T {
-  if (!('group' in source)) return make(source.name, source.value);
-  const { group, path } = source;
-  return make(group.nameOf(path, group.figures[index] ?? ''), source.at(index)?.value ?? 0);
-}
+const toText: Print = (name, value) => `${name}: ${String(value)}`;
 
 /** Undefined where only the whole lines decide: one path may be a prefix of another. */
-function compareSources(
-  one: Source,
-  other: Source,
-  figure: number,
-  otherFigure: number,
-): number | undefined {
-  if (!('group' in one) || !('group' in other)) return undefined;
-  if (one.group.nameOf !== other.group.nameOf) return undefined;
-  if (one === other)
-    return orderOf(one.group.figures[figure] ?? '', one.group.figures[otherFigure] ?? '');
+function comparePaths(one: Source, other: Source): number | undefined {
+  if (one === other || one.group.nameOf !== other.group.nameOf) return undefined;
   if (one.path < other.path) return other.path.startsWith(one.path) ? undefined : -1;
   return one.path.startsWith(other.path) ? undefined : 1;
 }

@@ -23,7 +23,6 @@ export type GroupId = 'counters' | 'rules' | 'unknownDomains' | 'unmatched' | Bu
 export const OVERFLOW = 'overflow';
 
 const nameOfRule = (path: string, figure: string) => `${NAMES.rules}.${path}.${figure}`;
-const nameOfLimit = (path: string) => nameOfRule(path, 'over_limit');
 
 /** The surplus of each domain of the rules stays with it, so that sums over a domain stay right. */
 function overflowOfDomain(path: string): string {
@@ -56,37 +55,31 @@ const ofDomains = {
   labelsOf: (domain: string): Labels => [['domain', domain]],
   overflowOf: () => OVERFLOW,
 };
+const ofCode = {
+  nameOf: (name: string) => name,
+  labelsOf: () => undefined,
+  overflowOf: () => OVERFLOW,
+};
+const ofLimits = {
+  nameOf: (path: string) => nameOfRule(path, 'over_limit'),
+  labelsOf: labelsOfLimit,
+  // Different from that of rules, whose statistic has the same word.
+  overflowOf: (path: string) => `${overflowOfDomain(path)}${LIMIT}${OVERFLOW}`,
+};
+const nameOfUnmatched = (domain: string) => `${NAMES.unmatched}.${domain}`;
 
-const LIST: readonly SeriesGroup[] = [
-  {
-    id: 'counters',
-    figures: ['count'],
-    nameOf: (name) => name,
-    labelsOf: () => undefined,
-    overflowOf: () => OVERFLOW,
-  },
-  { id: 'rules', figures: FIGURES.map(([, stat]) => stat), ...ofRules },
-  { id: 'unknownDomains', figures: ['domain_not_found'], nameOf: nameOfRule, ...ofDomains },
-  {
-    id: 'unmatched',
-    figures: ['unmatched'],
-    nameOf: (domain) => `${NAMES.unmatched}.${domain}`,
+const BUDGETS = BUDGET_FIGURES.map(([id, stat]) => [id, { id, figures: [stat], ...ofRules }]);
+
+export const GROUPS: Readonly<Record<GroupId, SeriesGroup>> = {
+  ...(Object.fromEntries(BUDGETS) as Record<BudgetFigure, SeriesGroup>),
+  overOneLimit: { id: 'overOneLimit', figures: ['over_one_limit'], ...ofLimits },
+  counters: { id: 'counters', figures: ['count'], ...ofCode },
+  rules: { id: 'rules', figures: FIGURES.map(([, stat]) => stat), ...ofRules },
+  unknownDomains: {
+    id: 'unknownDomains',
+    figures: ['domain_not_found'],
+    nameOf: nameOfRule,
     ...ofDomains,
   },
-  ...BUDGET_FIGURES.map(([id, stat]): SeriesGroup =>
-    id === 'overOneLimit'
-      ? {
-          id,
-          figures: ['over_one_limit'],
-          nameOf: nameOfLimit,
-          labelsOf: labelsOfLimit,
-          // Different from that of rules, whose statistic has the same word.
-          overflowOf: (path) => `${overflowOfDomain(path)}${LIMIT}${OVERFLOW}`,
-        }
-      : { id, figures: [stat], ...ofRules },
-  ),
-];
-
-export const GROUPS = Object.fromEntries(LIST.map((group) => [group.id, group])) as Readonly<
-  Record<GroupId, SeriesGroup>
->;
+  unmatched: { id: 'unmatched', figures: ['unmatched'], nameOf: nameOfUnmatched, ...ofDomains },
+};

@@ -80,19 +80,15 @@ class Families {
   addSeries(series: Series): void {
     const { group, path } = series;
     const { families } = this.#options.mapping;
-    const labels = families.size === 0 ? undefined : group.labelsOf(path);
-    const text = labels && this.#labels(labels);
+    const labels = families && group.labelsOf(path);
+    const at = labels && this.#labels(labels);
     for (const [index, figure] of group.figures.entries()) {
-      const counter = series.at(index);
-      if (counter === undefined) continue;
-      const family = families.get(figure);
-      if (family !== undefined && text !== undefined) this.#sum(family, text, counter.value);
-      else
-        this.addValue(
-          'counter',
-          family?.nameOf?.(path) ?? group.nameOf(path, figure),
-          counter.value,
-        );
+      const value = series.at(index)?.value;
+      if (value === undefined) continue;
+      const family = families?.get(figure);
+      const name = () => family?.nameOf?.(path) ?? group.nameOf(path, figure);
+      if (family === undefined || at === undefined) this.addValue('counter', name(), value);
+      else this.#sum(family, at, value);
     }
   }
 

@@ -35,11 +35,14 @@ export interface MappingSet {
   readonly unitsPerSecond: 1 | 1000;
   /** How timers without a mapping are shown. */
   readonly unmappedTimer: TimerShape;
-  /** By figures of series, which have labels of their own; `find` shows those that are not here, or have no labels. */
-  readonly families: ReadonlyMap<string, SeriesFamily>;
+  /**
+   * By figures of series, whose labels are then those of the series. `find` shows figures that are not here, and series without
+   * labels. Absent for a file: it matches the dotted names.
+   */
+  readonly families?: ReadonlyMap<string, SeriesFamily>;
 }
 
-/** How one figure of all series of a group is shown. */
+/** How one figure of all series is shown. */
 export interface SeriesFamily {
   readonly name: string;
   readonly help: string;
@@ -105,7 +108,7 @@ const BOUNDS = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ];
 
-const RULE_STATS = {
+const HELP = {
   near_limit: 'hits above the near-limit ratio that were not over the limit',
   over_limit: 'hits over the limit',
   total_hits: 'all hits',
@@ -118,7 +121,9 @@ const RULE_STATS = {
   settled_unknown: 'calls that settled a reservation that was not open',
   blocks: 'blocks that began',
   blocked: 'hits that a block refused',
-} as const;
+  over_one_limit: 'hits that one of several limits refused',
+  unmatched: 'descriptors that no rule of their domain matched',
+};
 
 /** The families of docs/pull-metrics.md; everything else keeps its own name. Timers are in seconds, or in milliseconds. */
 export function builtInMapping(unitsPerSecond: 1 | 1000): MappingSet {
@@ -132,26 +137,16 @@ export function builtInMapping(unitsPerSecond: 1 | 1000): MappingSet {
   };
 }
 
-const FAMILIES: ReadonlyMap<string, SeriesFamily> = new Map([
-  ...Object.entries(RULE_STATS).map(
-    ([stat, help]) => [stat, family(`ratelimit_service_rate_limit_${stat}`, help)] as const,
-  ),
-  [
-    'over_one_limit',
-    {
-      ...family(
-        'ratelimit_service_rate_limit_over_one_limit',
-        'hits that one of several limits refused',
-      ),
-      // Separate from rules: the name of a limit reads as a key of theirs.
-      nameOf: (path) => `ratelimit.service.one_limit.${path}.over_limit`,
-    },
-  ],
-  ['unmatched', family('ratelimit_unmatched', 'descriptors that no rule of their domain matched')],
-]);
+const FAMILIES = new Map(
+  Object.entries(HELP).map(([figure, help]) => [figure, family(figure, help)]),
+);
 
-function family(name: string, help: string): SeriesFamily {
-  return { name, help, type: 'counter' };
+function family(figure: string, help: string): SeriesFamily {
+  const [type, name] = ['counter' as const, `ratelimit_service_rate_limit_${figure}`];
+  if (figure === 'unmatched') return { name: 'ratelimit_unmatched', help, type };
+  if (figure !== 'over_one_limit') return { name, help, type };
+  // Separate from rules: the name of a limit reads as a key of theirs.
+  return { name, help, type, nameOf: (path) => `ratelimit.service.one_limit.${path}.over_limit` };
 }
 
 function mapping(

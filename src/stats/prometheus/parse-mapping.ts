@@ -51,9 +51,6 @@ export type ParsedMapping =
   | { readonly ok: true; readonly mapping: MappingSet }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-/** A file matches the dotted names of series too. */
-const NO_FAMILIES: MappingSet['families'] = new Map();
-
 type Found = Mapping & { readonly isGlob: boolean };
 
 /** Reads a mapping file of statsd_exporter. As there, globs precede regular expressions. */
@@ -73,13 +70,7 @@ export function parseMapping(text: string): ParsedMapping {
   const plain = firstMapping([...known.filter((m) => m.isGlob), ...patterns]);
   const find = patterns.length === 0 ? plain : remembered(plain);
   // The reference passes milliseconds to a file's mappings, which scale them to the shown unit.
-  const mapping = {
-    find,
-    unitsPerSecond: 1000 as const,
-    unmappedTimer: defaults.timer,
-    families: NO_FAMILIES,
-  };
-  return { ok: true, mapping };
+  return { ok: true, mapping: { find, unitsPerSecond: 1000, unmappedTimer: defaults.timer } };
 }
 
 /** Regular expressions cost microseconds per name, and every scrape looks up all names. */
