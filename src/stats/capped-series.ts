@@ -1,6 +1,6 @@
 import { copyOf } from '../platform/copy-of';
 import { cleanName, cutMetric, MAX_METRIC_LENGTH } from './names';
-import type { Counter, Series } from './series';
+import { type Counter, isFlushed, type Series } from './series';
 
 export interface SeriesLimits {
   readonly maxSeries: number;
@@ -123,7 +123,7 @@ export class CappedSeries<S extends Series> implements Iterable<S> {
     const nowMs = this.#deps.monotonicMs();
     if (nowMs - this.#sweptAtMs < IDLE_MS) return;
     this.#sweptAtMs = nowMs;
-    const mayGo = this.#deps.mustFlush() ? isAllFlushed : () => true;
+    const mayGo = this.#deps.mustFlush() ? isFlushed : () => true;
     for (const [path, series] of this.#byPath) {
       if (series.changedSinceLastCheck() || !mayGo(series)) continue;
       this.#byPath.delete(path);
@@ -131,11 +131,4 @@ export class CappedSeries<S extends Series> implements Iterable<S> {
     }
     this.#forgetMetrics();
   }
-}
-
-function isAllFlushed(series: Series): boolean {
-  return series.stats.every((_, index) => {
-    const counter = series.at(index);
-    return counter === undefined || counter.flushedValue === counter.value;
-  });
 }

@@ -1,7 +1,8 @@
 import { until, type Steps } from '../core/steps';
 import { quantile, samplesSince, type Histogram } from './histogram';
-import type { Registry, NameOf } from './registry';
+import type { Registry } from './registry';
 import type { Series } from './series';
+import { GROUPS } from './series-groups';
 
 /** Lines per piece: a fraction of a millisecond. */
 const LINES_OF_PIECE = 128;
@@ -16,7 +17,7 @@ export function* dumpText(registry: Registry): Steps<void, string> {
 /** All statistics as JSON: `{"counters": {…}, "gauges": {…}, "timers": {"name": {"count", "p50", …}}}`. */
 export function* dumpJson(registry: Registry): Steps<void, string> {
   yield* refresh(registry);
-  yield* printed('{"counters":{', counters(registry));
+  yield* printed('{"counters":{', registry.readSeries());
   yield* printed('},"gauges":{', gauges(registry));
   yield* printed('},"timers":{', timers(registry));
   yield '}}\n';
@@ -27,33 +28,30 @@ function* refresh(registry: Registry): Steps<void> {
   if (refreshed !== undefined) yield* until(refreshed);
 }
 
-function* sourcesOf(registry: Registry): Generator<Source, void> {
-  yield* counters(registry);
+function* sourcesOf(registry: Registry): Generator<Source | undefined, void> {
+  yield* registry.readSeries();
   yield* gauges(registry);
   for (const [timer, histogram] of registry.timers) {
     for (const [figure, value] of Object.entries(dumpTimer(histogram)))
-      yield { name: `${timer}.${figure}`, value: String(value) };
+      yield shown(`${timer}.${figure}`, String(value));
   }
 }
 
-function* counters(registry: Registry): Generator<Source, void> {
-  for (const [name, { value }] of registry.counters) yield { name, value };
-  for (const [series, nameOf] of registry.readSeries()) yield { series, nameOf };
-}
-
 function* gauges(registry: Registry): Generator<Source, void> {
-  for (const [name, value] of registry.readGauges()) yield { name, value };
+  for (const [name, value] of registry.readGauges()) yield shown(name, value);
 }
 
 function* timers(registry: Registry): Generator<Source, void> {
-  for (const [name, timer] of registry.timers)
-    yield { name, value: JSON.stringify(dumpTimer(timer)) };
+  for (const [name, timer] of registry.timers) yield shown(name, JSON.stringify(dumpTimer(timer)));
 }
 
 const toField = (name: string, value: string | number) =>
   `${JSON.stringify(name)}:${String(value)}`;
 
-function* printed(before: string, sources: Iterable<Source>): Generator<string | undefined, void> {
+function* printed(
+  before: string,
+  sources: Iterable<Source | undefined>,
+): Generator<string | undefined, void> {
   yield before;
   let comma = '';
   for (const piece of piecesOf(sortedLines(sources, toField))) {
@@ -88,70 +86,62 @@ function rounded(milliseconds: number): number {
   return Number(milliseconds.toPrecision(4));
 }
 
-const SERIES_OF_STEP = 128;
+/** A series, or what is shown as one: its names and its values are read when its lines are made. */
+interface Source extends Pick<Series, 'group' | 'path'> {
+  at(index: number): { readonly value: string | number } | undefined;
+}
 
-/** A statistic by its name, or a series: its name and its values are read when its lines are made. */
-type Source =
-  | { readonly name: string; readonly value: string | number }
-  | { readonly series: Series; readonly nameOf: NameOf };
+const shown = (path: string, value: string | number): Source => ({
+  group: GROUPS.counters,
+  path,
+  at: () => ({ value }),
+});
 
-type Print<T> = (name: string, value: string | number) => T;
+type Print = (name: string, value: string | number) => string;
+
+/** More than a series has figures. */
+const PLACES = 8;
 
 /**
  * Every statistic as a line, in the order of `name: value`. Only references to lines are sorted, each a number, since there may be
  * a million: a line is made when it is read, and for a comparison that paths do not decide. Undefined: a step.
  */
 function* sortedLines(
-  all: Iterable<Source>,
-  print: Print<string>,
+  all: Iterable<Source | undefined>,
+  print: Print,
 ): Generator<string | undefined, void, void> {
   const sources: Source[] = [];
   const places: number[] = [];
-  let width = 1;
   for (const source of all) {
-    if ('series' in source) width = Math.max(width, source.series.stats.length);
+    if (source === undefined) {
+      yield;
+      continue;
+    }
+    for (let index = 0; index < source.group.figures.length; index += 1)
+      if (source.at(index) !== undefined) places.push(sources.length * PLACES + index);
     sources.push(source);
-    if (sources.length % SERIES_OF_STEP === 0) yield;
   }
-  for (const [at, source] of sources.entries()) {
-    for (const index of statsOf(source)) places.push(at * width + index);
-    if (at % SERIES_OF_STEP === 0) yield;
-  }
-  const lineOf = <T>(place: number, make: Print<T>): T | undefined => {
-    const source = sources[Math.floor(place / width)];
-    return source && lineOfSource(source, place % width, make);
+  const lineOf = (place: number, make: Print): string => {
+    const source = sources[Math.floor(place / PLACES)];
+    const figure = source?.group.figures[place % PLACES];
+    if (source === undefined || figure === undefined) return '';
+    return make(source.group.nameOf(source.path, figure), source.at(place % PLACES)?.value ?? 0);
   };
   const compare = (a: number, b: number): number => {
-    const [one, other] = [sources[Math.floor(a / width)], sources[Math.floor(b / width)]];
-    const order = one && other && compareSources(one, other, a % width, b % width);
-    if (order !== undefined) return order;
-    const [line = '', next = ''] = [lineOf(a, toText), lineOf(b, toText)];
-    return orderOf(line, next);
+    const [one, other] = [sources[Math.floor(a / PLACES)], sources[Math.floor(b / PLACES)]];
+    return (
+      (one && other && comparePaths(one, other)) ?? orderOf(lineOf(a, toText), lineOf(b, toText))
+    );
   };
   for (const place of yield* sortInSteps(Float64Array.from(places), compare))
     yield lineOf(place, print);
 }
 
-export const toText: Print<string> = (name, value) => `${name}: ${String(value)}`;
-
-/** The statistics of a source that have counted. */
-function statsOf(source: Source): readonly number[] {
-  if (!('series' in source)) return [0];
-  const { series } = source;
-  return series.stats.flatMap((_stat, index) => (series.at(index) === undefined ? [] : [index]));
-}
-
-function lineOfSource<T>(source: Source, index: number, make: Print<T>): T {
-  if (!('series' in source)) return make(source.name, source.value);
-  const { series, nameOf } = source;
-  return make(nameOf(series.path, series.stats[index] ?? ''), series.at(index)?.value ?? 0);
-}
+const toText: Print = (name, value) => `${name}: ${String(value)}`;
 
 /** Undefined where only the whole lines decide: one path may be a prefix of another. */
-function compareSources(a: Source, b: Source, stat: number, otherStat: number): number | undefined {
-  if (!('series' in a) || !('series' in b) || a.nameOf !== b.nameOf) return undefined;
-  const [one, other] = [a.series, b.series];
-  if (one === other) return orderOf(one.stats[stat] ?? '', one.stats[otherStat] ?? '');
+function comparePaths(one: Source, other: Source): number | undefined {
+  if (one === other || one.group.nameOf !== other.group.nameOf) return undefined;
   if (one.path < other.path) return other.path.startsWith(one.path) ? undefined : -1;
   return one.path.startsWith(other.path) ? undefined : 1;
 }

@@ -25,6 +25,8 @@ export class Histogram {
   count = 0;
   sumMilliseconds = 0;
   maxMilliseconds = 0;
+  #flushedCounts: Float64Array | undefined;
+  #takenMilliseconds = 0;
 
   record(milliseconds: number, times: number): void {
     const bucket = bucketOf(milliseconds);
@@ -43,6 +45,32 @@ export class Histogram {
     }
     this.sumMilliseconds += sumMilliseconds;
     this.maxMilliseconds = Math.max(this.maxMilliseconds, maxMilliseconds);
+  }
+
+  /** What an output has not written yet. */
+  unflushed(): Sample[] {
+    return samplesSince(this.counts, this.#flushedCounts);
+  }
+
+  /** Notes that an output has written these. */
+  flush(samples: readonly Sample[]): void {
+    const flushed = (this.#flushedCounts ??= new Float64Array(BUCKETS));
+    for (const { bucket, times } of samples) flushed[bucket] = (flushed[bucket] as number) + times;
+  }
+
+  /** What was recorded since the last call, with the maximum since the start; undefined: nothing. */
+  take(): Recorded | undefined {
+    const samples = this.unflushed();
+    if (samples.length === 0) return undefined;
+    this.flush(samples);
+    const before = this.#takenMilliseconds;
+    this.#takenMilliseconds = this.sumMilliseconds;
+    return {
+      buckets: samples.map(({ bucket }) => bucket),
+      times: samples.map(({ times }) => times),
+      sumMilliseconds: this.sumMilliseconds - before,
+      maxMilliseconds: this.maxMilliseconds,
+    };
   }
 }
 

@@ -1,22 +1,15 @@
 import type { Differences } from './differences';
-import { OVERFLOW, type Registry, joinGauges } from './registry';
+import { joinGauges, type Registry } from './registry';
+import { OVERFLOW } from './series-groups';
 
 /** Adds the counts of another process. Totals only grow, even when that process ends. */
-export function addDifferences(registry: Registry, differences: Differences): void {
-  for (const [name, by] of differences.counters) registry.count(name, by);
-  for (const [path, hits] of differences.rules)
-    registry.rules.of(path, isOverflow(path) ? 0 : Math.max(hits.totalHits, 1)).add(hits);
-  for (const one of differences.unknownDomains) addTo(registry.unknownDomains, one);
-  for (const one of differences.unmatched) addTo(registry.unmatched, one);
-  for (const [figure, ...one] of differences.budgets) addTo(registry.budgets[figure], one);
-  for (const { name, ...grown } of differences.timers) registry.timer(name).add(grown);
-}
-
-function addTo(
-  series: Registry['unmatched'],
-  [path, by]: readonly [path: string, by: number],
-): void {
-  series.of(path, isOverflow(path) ? 0 : by).add(by);
+export function addDifferences(registry: Registry, { series, timers }: Differences): void {
+  for (const [group, path, by] of series) {
+    const hits = isOverflow(path) ? 0 : Math.max(by[0] ?? 0, 1);
+    const grown = registry.seriesOf(group, path, hits);
+    for (const [index, more] of by.entries()) grown.grow(index, more);
+  }
+  for (const { name, ...recorded } of timers) registry.timer(name).add(recorded);
 }
 
 /** Counts without room in the other process were marked as such there. */

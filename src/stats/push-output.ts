@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Observable } from 'rxjs';
 import { createStopSignal, flushPeriodically, fromTask } from '../../streams';
-import { BUCKETS, type Sample, samplesSince } from './histogram';
+import type { Histogram, Sample } from './histogram';
 import type { Registry } from './registry';
-import type { Counter } from './series';
+import { type Counter, isFlushed, type Series } from './series';
 
 /** Statistics that are written at an interval. */
 export interface PushOutput {
@@ -93,6 +93,7 @@ export async function push(
       // Lets decisions run between two chunks, and the sink see that its connection has ended.
       await turn();
       signal.throwIfAborted();
+      if (chunk === undefined) continue;
       await sink.send(chunk.map(({ text }) => text).join('\n'), signal);
       for (const { change } of chunk) changes.acknowledge(change);
       lines += chunk.length;
@@ -105,14 +106,19 @@ export async function push(
   }
 }
 
+/** Undefined: a step. */
 function* chunksOf(
-  changes: Iterable<Change>,
+  changes: Iterable<Change | undefined>,
   toLines: (change: Change) => Iterable<Line>,
   maxBytes: number,
-): Generator<readonly Line[], void> {
+): Generator<readonly Line[] | undefined, void> {
   let chunk: Line[] = [];
   let bytes = 0;
   for (const change of changes) {
+    if (change === undefined) {
+      yield undefined;
+      continue;
+    }
     for (const line of toLines(change)) {
       const size = Buffer.byteLength(line.text) + 1;
       if (bytes + size > maxBytes && chunk.length > 0) {
@@ -127,7 +133,7 @@ function* chunksOf(
   if (chunk.length > 0) yield chunk;
 }
 
-/** A change of one statistic for a push output. `position` is a timer's index in the registry. */
+/** A change of one statistic for a push output. */
 export type Change =
   | {
       readonly kind: 'counter';
@@ -140,7 +146,7 @@ export type Change =
   | {
       readonly kind: 'timer';
       readonly name: string;
-      readonly position: number;
+      readonly timer: Histogram;
       readonly samples: readonly Sample[];
     };
 
@@ -151,51 +157,42 @@ export type Change =
 export interface Changes {
   /** To be awaited before `read`; undefined: nothing to wait for. */
   readonly refresh?: (() => Promise<void>) | undefined;
-  /** Counters and timers that changed since they were acknowledged, and every gauge. */
-  read(): Generator<Change, void>;
+  /** Counters and timers that changed since they were acknowledged, and every gauge. Undefined: a step. */
+  read(): Generator<Change | undefined, void>;
   acknowledge(change: Change): void;
 }
 
-/** For one output at a time: the counters note what was flushed. */
+/** For one output at a time: counters and timers note what was flushed. */
 export function createChanges(registry: Registry): Changes {
-  const flushedCounts: Float64Array[] = [];
   registry.keepUntilFlushed();
-
-  function* counters(): Generator<Change, void> {
-    for (const [name, counter] of registry.readCounters(isUnflushed)) {
-      const { value, flushedValue } = counter;
-      yield { kind: 'counter', name, counter, delta: value - flushedValue, total: value };
-    }
-  }
-
-  function* timers(): Generator<Change, void> {
-    let position = 0;
-    for (const [name, { counts }] of registry.timers) {
-      const samples = samplesSince(counts, flushedCounts[position]);
-      if (samples.length > 0) yield { kind: 'timer', name, position, samples };
-      position += 1;
-    }
-  }
-
-  const acknowledgeSamples = (position: number, samples: readonly Sample[]) => {
-    const flushed = (flushedCounts[position] ??= new Float64Array(BUCKETS));
-    for (const { bucket, times } of samples) flushed[bucket] = (flushed[bucket] as number) + times;
-  };
-
   return {
     refresh: registry.refresh,
     *read() {
-      yield* counters();
+      for (const series of registry.readSeries()) {
+        if (series === undefined) yield undefined;
+        else if (!isFlushed(series)) yield* changesOf(series);
+      }
       for (const [name, value] of registry.readGauges()) yield { kind: 'gauge', name, value };
-      yield* timers();
+      for (const [name, timer] of registry.timers) {
+        const samples = timer.unflushed();
+        if (samples.length > 0) yield { kind: 'timer', name, timer, samples };
+      }
     },
     acknowledge(change) {
       if (change.kind === 'counter') change.counter.flushedValue = change.total;
-      if (change.kind === 'timer') acknowledgeSamples(change.position, change.samples);
+      if (change.kind === 'timer') change.timer.flush(change.samples);
     },
   };
 }
 
-function isUnflushed({ value, flushedValue }: Counter): boolean {
-  return value !== flushedValue;
+/** Names are made only for counters that changed. */
+function* changesOf(series: Series): Generator<Change, void> {
+  const { group, path } = series;
+  for (const [index, figure] of group.figures.entries()) {
+    const counter = series.at(index);
+    if (counter === undefined || counter.value === counter.flushedValue) continue;
+    const { value, flushedValue } = counter;
+    const name = group.nameOf(path, figure);
+    yield { kind: 'counter', name, counter, delta: value - flushedValue, total: value };
+  }
 }

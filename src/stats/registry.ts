@@ -3,11 +3,13 @@ import { monotonicMs as systemMonotonicMs } from '../platform/clock';
 import { CappedSeries, type SeriesLimits } from './capped-series';
 import { Histogram } from './histogram';
 import { NAMES } from './names';
-import { Counter, DomainSeries, RuleSeries, type Series } from './series';
-
-export type NameOf = (path: string, stat: string) => string;
+import { FigureSeries, RuleSeries, type Series } from './series';
+import { GROUPS, type GroupId, type SeriesGroup } from './series-groups';
 
 const DEFAULT_MAX_SERIES = 100_000;
+
+/** Series that a reader visits at once; it needs at most a fraction of a millisecond. */
+const SERIES_OF_STEP = 128;
 
 export interface RegistryOptions {
   /** Measures for how long a series was idle. */
@@ -17,52 +19,36 @@ export interface RegistryOptions {
 
 /** All statistics of the process: written through the port, read by the outputs. */
 export function createRegistry({ monotonicMs = systemMonotonicMs, refresh }: RegistryOptions = {}) {
-  const counters = new Map<string, Counter>();
+  const counters = new Map<string, FigureSeries>();
   const timers = new Map<string, Histogram>();
   const gauges = new Map<string, Set<() => number>>();
   let limits: SeriesLimits = { maxSeries: DEFAULT_MAX_SERIES, onFull: () => undefined };
   let mustFlush = false;
-  const counter = (name: string) => series(counters, name, newCounter);
+  const counter = (name: string) => entryOf(counters, name, newCounter).counter;
 
-  const capped = <S extends Series>(
-    create: (path: string) => S,
-    overflowPath: (path: string) => string,
-  ) =>
+  const capped = <S extends Series>(group: SeriesGroup, create: (path: string) => S) =>
     new CappedSeries<S>({
       create,
-      overflowPath,
+      overflowPath: group.overflowOf,
       limits: () => limits,
       mustFlush: () => mustFlush,
       overflowed: counter(NAMES.overflow),
       monotonicMs,
     });
-  const rules = capped((path) => new RuleSeries(path), overflowOfDomain);
-  const byDomain = (stats: readonly [stat: string]) =>
-    capped(
-      (path) => new DomainSeries(path, stats),
-      () => OVERFLOW,
-    );
-  const unknownDomains = byDomain(['domain_not_found']);
-  const unmatched = byDomain(['unmatched']);
-
+  const ofFigure = (id: GroupId) =>
+    capped(GROUPS[id], (path) => new FigureSeries(GROUPS[id], path));
+  const rules = capped(GROUPS.rules, (path) => new RuleSeries(path));
+  const unknownDomains = ofFigure('unknownDomains');
+  const unmatched = ofFigure('unmatched');
   const budgets = Object.fromEntries(
-    BUDGET_FIGURES.map(([figure, stat]) => [
-      figure,
-      capped(
-        (path) => new DomainSeries(path, [stat]),
-        figure === 'overOneLimit' ? overflowOfLimits : overflowOfDomain,
-      ),
-    ]),
-  ) as Record<BudgetFigure, CappedSeries<DomainSeries>>;
+    BUDGET_FIGURES.map(([figure]) => [figure, ofFigure(figure)]),
+  ) as Record<BudgetFigure, CappedSeries<FigureSeries>>;
 
-  function* readSeries(
-    nameOfLimit: NameOf = nameOfRule,
-  ): Generator<readonly [Series, NameOf], void> {
-    for (const one of rules) yield [one, nameOfRule];
-    for (const one of unknownDomains) yield [one, nameOfRule];
-    for (const one of unmatched) yield [one, nameOfUnmatched];
-    for (const [figure, ofFigure] of Object.entries(budgets))
-      for (const one of ofFigure) yield [one, figure === 'overOneLimit' ? nameOfLimit : nameOfRule];
+  const byGroup = { rules, unknownDomains, unmatched, ...budgets };
+
+  function* all(): Generator<Series, void> {
+    yield* counters.values();
+    for (const group of Object.values(byGroup)) yield* group;
   }
 
   return {
@@ -76,40 +62,42 @@ export function createRegistry({ monotonicMs = systemMonotonicMs, refresh }: Reg
     budgets,
     /** In the order of their creation; none is ever removed. */
     timers: timers as ReadonlyMap<string, Histogram>,
-    /** The counters that code names, without those that requests create. */
-    counters: counters as ReadonlyMap<string, Counter>,
     /** Fetches the counts of other processes; undefined where there are none. Outputs call it before they read. */
     refresh,
     /** The counter of this name, for code that adds to it often. Names are few: none is ever removed. */
     counter,
-    timer: (name: string) => series(timers, name, newHistogram),
+    /** The series of a group to add `hits` to. */
+    seriesOf: (group: GroupId, path: string, hits: number): Series =>
+      group === 'counters' ? entryOf(counters, path, newCounter) : byGroup[group].of(path, hits),
+    timer: (name: string) => entryOf(timers, name, newHistogram),
     count(name: string, by: number) {
       counter(name).add(by);
     },
     time(name: string, milliseconds: number, times: number) {
-      series(timers, name, newHistogram).record(milliseconds, times);
+      entryOf(timers, name, newHistogram).record(milliseconds, times);
     },
     gauge(name: string, read: () => number) {
       // One function may be registered twice: each registration is its own entry.
       const entry = () => read();
-      const reads = series(gauges, name, newReads).add(entry);
+      const reads = entryOf(gauges, name, newReads).add(entry);
       return () => {
         if (reads.delete(entry) && reads.size === 0) gauges.delete(name);
       };
     },
     /**
-     * Every wanted counter by its complete name; names are built only for these. `nameOfLimit` replaces the names of refusals by
-     * one of several limits.
+     * All that counts, for every reader: those that code names, then the groups of others, each in the order of creation. Undefined:
+     * a step, after which other work may run. Series that requests create meanwhile may be among them.
      */
-    *readCounters(
-      isWanted: (counter: Counter) => boolean = () => true,
-      nameOfLimit?: NameOf,
-    ): Generator<readonly [name: string, counter: Counter], void> {
-      for (const entry of counters) if (isWanted(entry[1])) yield entry;
-      for (const [one, nameOf] of readSeries(nameOfLimit)) yield* countersOf(one, nameOf, isWanted);
+    *readSeries(): Generator<Series | undefined, void> {
+      let left = SERIES_OF_STEP;
+      for (const series of all()) {
+        yield series;
+        left -= 1;
+        if (left > 0) continue;
+        left = SERIES_OF_STEP;
+        yield undefined;
+      }
     },
-    /** Every series with the function for the complete names of its counters: one function for all with a common prefix. */
-    readSeries,
     /** Reads every gauge now. Gauges of one name are joined; one that fails or is not a finite number is omitted. */
     readGauges() {
       const values = new Map<string, number>();
@@ -132,43 +120,14 @@ export function createRegistry({ monotonicMs = systemMonotonicMs, refresh }: Reg
 
 export type Registry = ReturnType<typeof createRegistry>;
 
-/** The last segment of the path of a series that sums those without room. */
-export const OVERFLOW = 'overflow';
-
-/** The surplus of each domain of the rules stays with it, so that sums over a domain stay right. */
-function overflowOfDomain(path: string): string {
-  const end = path.indexOf('.');
-  return end < 0 ? OVERFLOW : `${path.slice(0, end)}.${OVERFLOW}`;
-}
-
-/** Different from that of rules, whose statistic has the same word. */
-function overflowOfLimits(path: string): string {
-  return `${overflowOfDomain(path)}.limit_${OVERFLOW}`;
-}
-
-const nameOfRule: NameOf = (path, stat) => `${NAMES.rules}.${path}.${stat}`;
-const nameOfUnmatched: NameOf = (path) => `${NAMES.unmatched}.${path}`;
-
-function* countersOf(
-  one: Series,
-  nameOf: NameOf,
-  isWanted: (counter: Counter) => boolean,
-): Generator<readonly [string, Counter], void> {
-  for (const [index, stat] of one.stats.entries()) {
-    const counter = one.at(index);
-    if (counter === undefined || !isWanted(counter)) continue;
-    yield [nameOf(one.path, stat), counter];
-  }
-}
-
-const newCounter = () => new Counter();
+const newCounter = (name: string) => new FigureSeries(GROUPS.counters, name);
 const newHistogram = () => new Histogram();
 const newReads = () => new Set<() => number>();
 
-function series<S>(all: Map<string, S>, name: string, create: () => S): S {
+function entryOf<S>(all: Map<string, S>, name: string, create: (name: string) => S): S {
   const known = all.get(name);
   if (known !== undefined) return known;
-  const created = create();
+  const created = create(name);
   all.set(name, created);
   return created;
 }

@@ -1,4 +1,5 @@
 import { FIGURES, type Figure, type Figures } from '../core/decision/figures';
+import { GROUPS, type SeriesGroup } from './series-groups';
 
 /** A total that only grows, exact to 2^53. A class, so that a hundred thousand of them stay small. */
 export class Counter {
@@ -11,24 +12,23 @@ export class Counter {
   }
 }
 
-/** Counters of one rule or domain: requests can create any number of them. */
+/** Counters of one rule or domain, which requests can create any number of; or one that code names. */
 export interface Series {
-  /** Between the common prefix of all names and the statistic: `shop.user_ann`. */
+  readonly group: SeriesGroup;
+  /** Its place among those of its group: `shop.user_ann`, or the name that code gave. */
   readonly path: string;
-  /** The names of its statistics. */
-  readonly stats: readonly string[];
-  /** The counter of `stats[index]`; undefined until it counts. */
+  /** The counter of `group.figures[index]`; undefined until it counts. */
   at(index: number): Counter | undefined;
+  /** Adds to this counter. */
+  grow(index: number, by: number): void;
   /** Whether it counted since the last call. */
   changedSinceLastCheck(): boolean;
 }
 
-const RULE_STATS = FIGURES.map(([, stat]) => stat);
-
 /** The counters of one metric key; one is created by its first count. Fields, since there may be a hundred thousand. */
 export class RuleSeries implements Series, Record<Figure, Counter | undefined> {
   readonly path: string;
-  readonly stats = RULE_STATS;
+  readonly group = GROUPS.rules;
   totalHits: Counter | undefined;
   totalNegativeHits: Counter | undefined;
   overLimit: Counter | undefined;
@@ -60,6 +60,11 @@ export class RuleSeries implements Series, Record<Figure, Counter | undefined> {
     return figure && this[figure];
   }
 
+  grow(index: number, by: number): void {
+    const figure = FIGURES[index]?.[0];
+    if (figure !== undefined) this[figure] = grown(this[figure], by);
+  }
+
   /** Every count of a rule is a hit too, added or refunded. */
   changedSinceLastCheck(): boolean {
     const hits = (this.totalHits?.value ?? 0) + (this.totalNegativeHits?.value ?? 0);
@@ -69,31 +74,43 @@ export class RuleSeries implements Series, Record<Figure, Counter | undefined> {
   }
 }
 
-/** One figure of a domain: descriptors without rules, or without a match. */
-export class DomainSeries implements Series {
+/** A series of one figure. */
+export class FigureSeries implements Series {
   readonly path: string;
-  readonly stats: readonly [stat: string];
-  readonly #descriptors = new Counter();
+  readonly group: SeriesGroup;
+  readonly counter = new Counter();
   #seen = 0;
 
-  constructor(path: string, stats: readonly [stat: string]) {
+  constructor(group: SeriesGroup, path: string) {
     this.path = path;
-    this.stats = stats;
+    this.group = group;
   }
 
   add(by: number): void {
-    this.#descriptors.add(by);
+    this.counter.add(by);
   }
 
   at(index: number): Counter | undefined {
-    return index === 0 ? this.#descriptors : undefined;
+    return index === 0 ? this.counter : undefined;
+  }
+
+  grow(_index: number, by: number): void {
+    this.counter.add(by);
   }
 
   changedSinceLastCheck(): boolean {
-    const changed = this.#descriptors.value !== this.#seen;
-    this.#seen = this.#descriptors.value;
+    const changed = this.counter.value !== this.#seen;
+    this.#seen = this.counter.value;
     return changed;
   }
+}
+
+/** Whether an output has written all its counts. */
+export function isFlushed(series: Series): boolean {
+  return series.group.figures.every((_, index) => {
+    const counter = series.at(index);
+    return counter === undefined || counter.flushedValue === counter.value;
+  });
 }
 
 function grown(counter: Counter | undefined, by: number): Counter | undefined {

@@ -6,6 +6,7 @@ import {
 } from '../support/edge/algorithm-service';
 import { START, VECTORS, type Row, type VectorLimit } from '../support/algorithm-vectors';
 import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
+import { readCounters } from '../support/read-counters';
 
 const LIMITS = {
   gcra: 'algorithm: gcra, unit: minute, requests_per_unit: 5, burst: 2',
@@ -113,7 +114,7 @@ describe.each(['memory', 'redis'])('at times that the test sets, in %s', (backen
     return answered;
   };
   const counted = (key: string, name: string): number => {
-    const counters = new Map(service.registry.readCounters());
+    const counters = new Map(readCounters(service.registry));
     return counters.get(`ratelimit.service.rate_limit.d.${key}.${name}`)?.value ?? 0;
   };
 

@@ -119,9 +119,9 @@ it.each(Object.keys(STORES))('are charged, spent and given back in %s', async (n
   // In the last second of a window it would be of no use.
   const returned = names.map((one) => (one.startsWith('second') ? 0 : LEASED - SPENT));
   expect(await counts()).toEqual(returned.map((hits) => HITS + 1 + LEASED - hits));
-  const { counters } = instance.statistics;
-  expect(counters.get('ratelimit.leases.returned')?.value).toBe(4 * (LEASED - SPENT));
-  expect(counters.get('ratelimit.leases.stranded')?.value).toBe(2 * (LEASED - SPENT));
+  const { counter } = instance.statistics;
+  expect(counter('ratelimit.leases.returned').value).toBe(4 * (LEASED - SPENT));
+  expect(counter('ratelimit.leases.stranded').value).toBe(2 * (LEASED - SPENT));
 });
 
 it('leave requests as they are that are charged together, in the same batches', async () => {
@@ -182,6 +182,6 @@ it('end when another instance resets the counter, and what is on its way to one 
   expect(await counts()).toEqual([1, 1]);
   await one.close();
   expect(await counts()).toEqual([1, 1]);
-  const stranded = one.statistics.counters.get('ratelimit.leases.stranded')?.value;
+  const stranded = one.statistics.counter('ratelimit.leases.stranded').value;
   expect(stranded).toBe(2 * LEASED);
 });

@@ -15,6 +15,7 @@ import { performStep, type Performed } from './perform-step';
 import type { Replayable } from './replay';
 import { writeRules } from './rule-folder';
 import type { Scenario } from './scenario';
+import { readCounters } from '../support/read-counters';
 
 /** The service in the process of the test. */
 export interface Replayer extends Replayable {
@@ -112,9 +113,7 @@ function createReplayer(
 ): Replayer {
   const client = new Client(addresses.grpc, credentials.createInsecure());
   const counted = () =>
-    Promise.resolve(
-      new Map([...registry.readCounters()].map(([name, { value }]) => [name, value])),
-    );
+    Promise.resolve(new Map([...readCounters(registry)].map(([name, { value }]) => [name, value])));
   const { http, debug } = addresses;
   const { directory } = rules;
   const service = { client: () => client, http, debug, directory, counted, untilLoad };

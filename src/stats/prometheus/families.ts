@@ -1,6 +1,7 @@
 import { type Histogram, mergedHistogram } from '../histogram';
 import type { Tags } from '../naming';
 import type { Registry } from '../registry';
+import type { Series } from '../series';
 import {
   labelName,
   type MappingSet,
@@ -45,22 +46,16 @@ export interface FamiliesOptions {
   readonly extraTags: Tags;
 }
 
-/** Statistics per turn of the event loop: about a millisecond. */
-const STEP = 500;
-
-/** All metrics of a moment, gathered in steps of about a millisecond: other work can run between two of them. */
+/** All metrics of a moment, gathered in steps of a fraction of a millisecond: other work can run between two of them. */
 export function* gatherFamilies(
   registry: Registry,
   processMetrics: readonly ProcessMetric[],
   options: FamiliesOptions,
 ): Generator<void, readonly Family[]> {
   const families = new Families(options);
-  let count = 0;
-  const { nameOfLimit } = options.mapping;
-  for (const [name, { value }] of registry.readCounters(undefined, nameOfLimit)) {
-    families.addValue('counter', name, value);
-    count += 1;
-    if (count % STEP === 0) yield;
+  for (const series of registry.readSeries()) {
+    if (series === undefined) yield;
+    else families.addSeries(series);
   }
   for (const [name, value] of registry.readGauges()) families.addValue('gauge', name, value);
   for (const [name, histogram] of registry.timers) families.addTimer(name, histogram);
@@ -80,6 +75,21 @@ class Families {
     const extra = new Map<string, string>();
     for (const [tag, value] of Object.entries(options.extraTags)) extra.set(tagName(tag), value);
     this.#extra = [...extra];
+  }
+
+  addSeries(series: Series): void {
+    const { group, path } = series;
+    const { families } = this.#options.mapping;
+    const labels = families && group.labelsOf(path);
+    const at = labels && this.#labels(labels);
+    for (const [index, figure] of group.figures.entries()) {
+      const value = series.at(index)?.value;
+      if (value === undefined) continue;
+      const family = families?.get(figure);
+      const name = () => family?.nameOf?.(path) ?? group.nameOf(path, figure);
+      if (family === undefined || at === undefined) this.addValue('counter', name(), value);
+      else this.#sum(family, at, value);
+    }
   }
 
   addValue(kind: 'counter' | 'gauge', statistic: string, value: number): void {
@@ -126,7 +136,8 @@ class Families {
   #family(of: Pick<Family, 'name' | 'help' | 'type'>): Family {
     const known = this.#byName.get(of.name);
     if (known !== undefined) return known;
-    const created: Family = { ...of, series: new Map() };
+    const { name, help, type } = of;
+    const created: Family = { name, help, type, series: new Map() };
     this.#byName.set(of.name, created);
     return created;
   }

@@ -1,5 +1,3 @@
-import type { NameOf } from '../registry';
-
 /** The kind of a statistic; mappings may be for one kind only. */
 export type StatisticKind = 'counter' | 'gauge' | 'timer';
 
@@ -37,8 +35,20 @@ export interface MappingSet {
   readonly unitsPerSecond: 1 | 1000;
   /** How timers without a mapping are shown. */
   readonly unmappedTimer: TimerShape;
-  /** The name that `find` gets for refusals by one of several limits; undefined: their own name. */
-  readonly nameOfLimit?: NameOf;
+  /**
+   * By figures of series, whose labels are then those of the series. `find` shows figures that are not here, and series without
+   * labels. Absent for a file: it matches the dotted names.
+   */
+  readonly families?: ReadonlyMap<string, SeriesFamily>;
+}
+
+/** How one figure of all series is shown. */
+export interface SeriesFamily {
+  readonly name: string;
+  readonly help: string;
+  readonly type: 'counter';
+  /** The name that `find` gets for a series without labels; absent: its dotted name. */
+  readonly nameOf?: (path: string) => string;
 }
 
 /** Bounds for a file that has none, in the shown unit: those of Prometheus' client for Go. */
@@ -98,7 +108,7 @@ const BOUNDS = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ];
 
-const RULE_STATS = {
+const HELP = {
   near_limit: 'hits above the near-limit ratio that were not over the limit',
   over_limit: 'hits over the limit',
   total_hits: 'all hits',
@@ -111,7 +121,9 @@ const RULE_STATS = {
   settled_unknown: 'calls that settled a reservation that was not open',
   blocks: 'blocks that began',
   blocked: 'hits that a block refused',
-} as const;
+  over_one_limit: 'hits that one of several limits refused',
+  unmatched: 'descriptors that no rule of their domain matched',
+};
 
 /** The families of docs/statistics.md; everything else keeps its own name. Timers are in seconds, or in milliseconds. */
 export function builtInMapping(unitsPerSecond: 1 | 1000): MappingSet {
@@ -121,88 +133,68 @@ export function builtInMapping(unitsPerSecond: 1 | 1000): MappingSet {
     unitsPerSecond,
     find: firstMapping(MAPPINGS.map((each) => ({ ...each, timer }))),
     unmappedTimer: timer,
-    nameOfLimit: (path, stat) => `${ONE_LIMIT}.${path}.${stat}`,
+    families: FAMILIES,
   };
 }
 
-/** Separate from rules: the name of a limit reads as a key of theirs. */
-const ONE_LIMIT = 'ratelimit.service.one_limit';
-const LIMIT_PATH =
-  /^ratelimit\.service\.one_limit\.([^.]*)\.([^.]*)(?:\.([^.]*)(?:\..*)?)?\.limit_([^.]*)\.over_limit$/s;
+const FAMILIES = new Map(
+  Object.entries(HELP).map(([figure, help]) => [figure, family(figure, help)]),
+);
 
-const RULE_PATH = /^ratelimit\.service\.rate_limit\.([^.]*)\.([^.]*)(?:\.([^.]*)(?:\..*)?)?$/s;
-
-/** `<domain>.<key>[.<key>[.deeper…]]`: levels below the second are omitted, and so are summed. */
-function ruleMapping(stat: string, help: string): Omit<Mapping, 'timer'> {
-  const end = `.${stat}`;
-  const match = (name: string) =>
-    name.endsWith(end) ? (RULE_PATH.exec(name.slice(0, -end.length)) ?? undefined) : undefined;
-  const name = `ratelimit_service_rate_limit_${stat}`;
-  return mapping(match, name, help, ['domain', 'key1', 'key2'], 'counter');
+function family(figure: string, help: string): SeriesFamily {
+  const [type, name] = ['counter' as const, `ratelimit_service_rate_limit_${figure}`];
+  if (figure === 'unmatched') return { name: 'ratelimit_unmatched', help, type };
+  if (figure !== 'over_one_limit') return { name, help, type };
+  // Separate from rules: the name of a limit reads as a key of theirs.
+  return { name, help, type, nameOf: (path) => `ratelimit.service.one_limit.${path}.over_limit` };
 }
 
 function mapping(
-  match: Mapping['match'],
+  pattern: string,
   name: string,
   help: string,
-  labels: readonly string[],
-  kind: Mapping['kind'],
+  label: string,
+  kind: StatisticKind,
 ): Omit<Mapping, 'timer'> {
+  const labels = [[label, template('$1')]] as const;
   return {
-    match,
+    match: globMatch(pattern),
     kind,
     drop: false,
     name: template(name),
     help,
-    labels: labels.map((label, at) => [label, template(`$${String(at + 1)}`)] as const),
+    labels,
     scale: 1,
   };
 }
 
-const UNMATCHED = /^ratelimit\.unmatched\.(.*)$/s;
-
 const MAPPINGS: readonly Omit<Mapping, 'timer'>[] = [
-  ...Object.entries(RULE_STATS).map(([stat, help]) => ruleMapping(stat, help)),
   mapping(
-    (name) => LIMIT_PATH.exec(name) ?? undefined,
-    'ratelimit_service_rate_limit_over_one_limit',
-    'hits that one of several limits refused',
-    ['domain', 'key1', 'key2', 'limit'],
-    'counter',
-  ),
-  mapping(
-    globMatch('ratelimit.service.call.should_rate_limit.*'),
+    'ratelimit.service.call.should_rate_limit.*',
     'ratelimit_service_should_rate_limit_error',
     'requests that failed, by the kind of error',
-    ['err_type'],
+    'err_type',
     'counter',
   ),
   mapping(
-    (name) => UNMATCHED.exec(name) ?? undefined,
-    'ratelimit_unmatched',
-    'descriptors that no rule of their domain matched',
-    ['domain'],
-    'counter',
-  ),
-  mapping(
-    globMatch('ratelimit_server.*.total_requests'),
+    'ratelimit_server.*.total_requests',
     'ratelimit_service_total_requests',
     'calls by gRPC method',
-    ['grpc_method'],
+    'grpc_method',
     'counter',
   ),
   mapping(
-    globMatch('ratelimit.store.*.time'),
+    'ratelimit.store.*.time',
     'ratelimit_store_time_seconds',
     'time from a batch of counters to the answer of its store, or its time-out',
-    ['store'],
+    'store',
     'timer',
   ),
   mapping(
-    globMatch('ratelimit_server.*.response_time'),
+    'ratelimit_server.*.response_time',
     'ratelimit_service_response_time_seconds',
     'time from a call to its answer by gRPC method',
-    ['grpc_method'],
+    'grpc_method',
     'timer',
   ),
 ];

@@ -3,7 +3,9 @@ import { BUDGET_FIGURES, type DescriptorStats } from '../../../src/core/decision
 import { IDLE_MS } from '../../../src/stats/capped-series';
 import { createChanges } from '../../../src/stats/push-output';
 import { createRegistry } from '../../../src/stats/registry';
+import { readChanges } from '../../support/read-changes';
 import { SOME_LIMIT } from '../../support/rules';
+import { readCounters } from '../../support/read-counters';
 
 const lineOf = (metric: string): DescriptorStats => ({
   limit: SOME_LIMIT,
@@ -31,7 +33,7 @@ function setUp(maxSeries: number) {
     },
     totals: () =>
       Object.fromEntries(
-        [...registry.readCounters()]
+        [...readCounters(registry)]
           .filter(([name]) => name.endsWith('.total_hits') || name.endsWith('overflow'))
           .map(([name, { value }]) => [
             name.replace(/^ratelimit\.(service\.rate_limit\.)?/, ''),
@@ -76,7 +78,7 @@ describe('a bounded number of series', () => {
     }
     hit('web.x');
     const of = (name: string) =>
-      [...registry.readCounters()]
+      [...readCounters(registry)]
         .filter(([known]) => known === `ratelimit.service.rate_limit.${name}`)
         .map(([, { value }]) => value);
     expect(of(`shop.a${end}.${stat}`)).toEqual([2]);
@@ -89,7 +91,7 @@ describe('a bounded number of series', () => {
   it('bounds the domains of which descriptors were unmatched', () => {
     const { registry, totals } = setUp(1);
     for (const domain of ['a', 'b', 'c']) registry.unmatched.of(domain, 2).add(2);
-    expect([...registry.readCounters()].map(([name, { value }]) => [name, value])).toEqual([
+    expect([...readCounters(registry)].map(([name, { value }]) => [name, value])).toEqual([
       ['ratelimit.statistics.overflow', 4],
       ['ratelimit.unmatched.a', 2],
       ['ratelimit.unmatched.overflow', 4],
@@ -100,7 +102,7 @@ describe('a bounded number of series', () => {
   it('sums domains without rules in one', () => {
     const { registry } = setUp(1);
     for (const domain of ['a', 'b', 'c']) registry.unknownDomains.of(domain).add(1);
-    const names = [...registry.readCounters()].map(([name, { value }]) => [name, value]);
+    const names = [...readCounters(registry)].map(([name, { value }]) => [name, value]);
     expect(names).toContainEqual(['ratelimit.service.rate_limit.a.domain_not_found', 1]);
     expect(names).toContainEqual(['ratelimit.service.rate_limit.overflow.domain_not_found', 2]);
   });
@@ -159,7 +161,7 @@ describe('a bounded number of series', () => {
     wait(IDLE_MS);
     hit('shop.b');
     expect(totals()).toHaveProperty(['shop.a.total_hits']);
-    for (const change of changes.read()) changes.acknowledge(change);
+    for (const change of readChanges(changes)) changes.acknowledge(change);
     wait(IDLE_MS);
     hit('shop.b');
     expect(totals()).not.toHaveProperty(['shop.a.total_hits']);

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { createChanges, type Change } from '../../../src/stats/push-output';
 import { countOf } from '../../../src/stats/histogram';
+import { readChanges } from '../../support/read-changes';
 import { createRegistry } from '../../../src/stats/registry';
+import { readCounters } from '../../support/read-counters';
 
 const told = (changes: Iterable<Change>) =>
   [...changes].map((change) => {
@@ -17,7 +19,7 @@ describe('createChanges', () => {
     registry.count('none', 0);
     registry.gauge('open', () => 2);
     registry.time('took', 1, 5);
-    expect(told(createChanges(registry).read())).toEqual([
+    expect(told(readChanges(createChanges(registry)))).toEqual([
       ['hits', 3, 3],
       ['open', 2],
       ['took', 5],
@@ -29,11 +31,11 @@ describe('createChanges', () => {
     const changes = createChanges(registry);
     registry.count('hits', 3);
     registry.time('took', 1, 5);
-    for (const change of [...changes.read()]) changes.acknowledge(change);
-    expect(told(changes.read())).toEqual([]);
+    for (const change of readChanges(changes)) changes.acknowledge(change);
+    expect(told(readChanges(changes))).toEqual([]);
     registry.count('hits', 2);
     registry.time('took', 1, 1);
-    expect(told(changes.read())).toEqual([
+    expect(told(readChanges(changes))).toEqual([
       ['hits', 2, 5],
       ['took', 1],
     ]);
@@ -43,9 +45,9 @@ describe('createChanges', () => {
     const registry = createRegistry();
     const changes = createChanges(registry);
     registry.count('hits', 3);
-    expect(told(changes.read())).toEqual([['hits', 3, 3]]);
+    expect(told(readChanges(changes))).toEqual([['hits', 3, 3]]);
     registry.count('hits', 1);
-    expect(told(changes.read())).toEqual([['hits', 4, 4]]);
+    expect(told(readChanges(changes))).toEqual([['hits', 4, 4]]);
   });
 
   it('loses nothing of what is counted between reading and acknowledging', () => {
@@ -53,11 +55,11 @@ describe('createChanges', () => {
     const changes = createChanges(registry);
     registry.count('hits', 3);
     registry.time('took', 1, 1);
-    const read = [...changes.read()];
+    const read = readChanges(changes);
     registry.count('hits', 4);
     registry.time('took', 1, 2);
     for (const change of read) changes.acknowledge(change);
-    expect(told(changes.read())).toEqual([
+    expect(told(readChanges(changes))).toEqual([
       ['hits', 4, 7],
       ['took', 2],
     ]);
@@ -81,12 +83,12 @@ describe('createChanges', () => {
         };
         for (const { name, by, flush } of steps) {
           registry.count(name, by);
-          const read = flush === 'none' ? [] : [...changes.read()];
+          const read = flush === 'none' ? [] : readChanges(changes);
           if (flush === 'sent') read.forEach(send);
           if (flush === 'half') read.slice(0, read.length / 2).forEach(send);
         }
-        for (const change of [...changes.read()]) send(change);
-        for (const [name, { value }] of registry.readCounters()) {
+        for (const change of readChanges(changes)) send(change);
+        for (const [name, { value }] of readCounters(registry)) {
           expect(received.get(name) ?? 0).toBe(value);
         }
       }),

@@ -3,6 +3,7 @@ import { createDifferences, type Differences } from '../../../src/stats/differen
 import { dumpText } from '../../../src/stats/dump';
 import { addDifferences, createMergedGauges } from '../../../src/stats/merge-differences';
 import { createRegistry, type Registry } from '../../../src/stats/registry';
+import { readCounters } from '../../support/read-counters';
 
 async function read(next: () => AsyncGenerator<Differences, void>): Promise<Differences[]> {
   const all: Differences[] = [];
@@ -113,9 +114,9 @@ it('counts what found no room once, although there is none in the owner either',
   for (const path of ['shop.a', 'shop.b', 'shop.c']) addHits(worker, path, 5);
   for (const part of await read(differences)) addDifferences(owner, part);
   expect(
-    Object.fromEntries([...owner.readCounters()].map(([name, { value }]) => [name, value])),
+    Object.fromEntries([...readCounters(owner)].map(([name, { value }]) => [name, value])),
   ).toEqual(
-    Object.fromEntries([...worker.readCounters()].map(([name, { value }]) => [name, value])),
+    Object.fromEntries([...readCounters(worker)].map(([name, { value }]) => [name, value])),
   );
   expect(owner.counter('ratelimit.statistics.overflow').value).toBe(10);
 });

@@ -4,6 +4,7 @@ import { createRegistry } from '../../../src/stats/registry';
 import { createPlainNaming } from '../../../src/stats/naming';
 import { statsdLines } from '../../../src/stats/statsd/create-statsd';
 import { createRecordingSink } from '../../support/recording-sink';
+import { readCounters } from '../../support/read-counters';
 
 const plainLines = (change: Change) => statsdLines(change, createPlainNaming());
 
@@ -82,6 +83,22 @@ describe('push', () => {
     expect(Math.max(...steps)).toBe(1);
   });
 
+  it('lets other work have its turn while it looks at series that did not change', async () => {
+    const { registry, deps } = setUp(1_000);
+    const size = 2_000;
+    for (let i = 0; i < size; i += 1) registry.rules.of(`shop.${i.toString()}`);
+    let turns = 0;
+    const look = () => {
+      turns += 1;
+      if (turns < size) setImmediate(look);
+    };
+    setImmediate(look);
+    await push(deps, signal);
+    const seen = turns;
+    turns = size;
+    expect(seen).toBeGreaterThan(10);
+  });
+
   it('sends nothing more once it is cancelled', async () => {
     const { registry, deps, sent } = setUp(7);
     registry.count('a', 1);
@@ -100,7 +117,7 @@ describe('push', () => {
           await push(deps, signal);
         }
         for (let i = 0; i <= failures.length; i += 1) await push(deps, signal);
-        const totals = [...registry.readCounters()].map(
+        const totals = [...readCounters(registry)].map(
           ([name, { value }]) => [name, value] as const,
         );
         expect(received(sent)).toEqual(Object.fromEntries(totals.filter(([, v]) => v > 0)));

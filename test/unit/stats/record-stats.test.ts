@@ -4,6 +4,7 @@ import type { DescriptorStats } from '../../../src/core/decision/figures';
 import { createRecordStats } from '../../../src/stats/record-stats';
 import { createRegistry } from '../../../src/stats/registry';
 import { SOME_LIMIT } from '../../support/rules';
+import { readCounters } from '../../support/read-counters';
 
 const NOTHING: BatchStats = {
   rules: [],
@@ -38,7 +39,7 @@ function record(...tallies: readonly Partial<BatchStats>[]) {
   const recordStats = createRecordStats(registry);
   for (const batchStats of tallies) recordStats({ ...NOTHING, ...batchStats });
   return Object.fromEntries(
-    [...registry.readCounters()]
+    [...readCounters(registry)]
       .filter(([, { value }]) => value > 0)
       .map(([name, c]) => [name, c.value]),
   );
@@ -72,7 +73,7 @@ describe('createRecordTally', () => {
       ...NOTHING,
       rules: [line('d.k', { totalHits: 1 }), line('d.l', {})],
     });
-    const names = [...registry.readCounters()].map(([name]) => name);
+    const names = [...readCounters(registry)].map(([name]) => name);
     const rules = names.filter((name) => name.includes('.rate_limit.'));
     expect(rules).toEqual(['ratelimit.service.rate_limit.d.k.total_hits']);
   });
@@ -129,7 +130,7 @@ describe('createRecordTally', () => {
   it('shows the errors and overrides that never happened', () => {
     const registry = createRegistry();
     createRecordStats(registry);
-    expect([...registry.readCounters()].map(([name]) => name)).toEqual([
+    expect([...readCounters(registry)].map(([name]) => name)).toEqual([
       'ratelimit.statistics.overflow',
       'ratelimit.service.call.should_rate_limit.service_error',
       'ratelimit.service.call.should_rate_limit.redis_error',

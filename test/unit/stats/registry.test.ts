@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { createRegistry } from '../../../src/stats/registry';
+import { readCounters } from '../../support/read-counters';
 
 describe('createRegistry', () => {
   it('adds up exactly what each counter was given', () => {
@@ -13,7 +14,7 @@ describe('createRegistry', () => {
           registry.count(name, by);
           expected.set(name, (expected.get(name) ?? 0) + by);
         }
-        const totals = [...registry.readCounters(({ flushedValue }) => flushedValue === 0)]
+        const totals = [...readCounters(registry)]
           .filter(([name]) => name !== 'ratelimit.statistics.overflow')
           .map(([name, { value }]) => [name, value] as const);
         expect(new Map(totals)).toEqual(expected);
@@ -33,6 +34,28 @@ describe('createRegistry', () => {
     registry.counter('hits').add(2);
     registry.count('hits', 3);
     expect(registry.counter('hits').value).toBe(5);
+  });
+
+  it('visits all that counts in the order of its creation, with a step after at most some hundred', () => {
+    const registry = createRegistry();
+    registry.count('hits', 1);
+    const paths = Array.from({ length: 1_000 }, (_, i) => `shop.${String(i)}`);
+    for (const path of paths) registry.rules.of(path);
+    registry.unmatched.of('shop').add(2);
+    const visits = [...registry.readSeries()];
+    const visited = visits.flatMap((series) =>
+      series ? [`${series.group.id} ${series.path}`] : [],
+    );
+    expect(visited).toEqual([
+      'counters ratelimit.statistics.overflow',
+      'counters hits',
+      ...paths.map((path) => `rules ${path}`),
+      'unmatched shop',
+    ]);
+    const steps = visits.flatMap((series, at) => (series === undefined ? [at] : []));
+    const lengths = steps.map((at, i) => at - (steps[i - 1] ?? 0));
+    expect(Math.max(...lengths)).toBeLessThan(300);
+    expect(steps.length).toBeGreaterThan(3);
   });
 
   it('records how often a duration occurred', () => {

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { NO_FIGURES } from '../../../../src/core/decision/figures';
 import { builtInMapping } from '../../../../src/stats/prometheus/mapping';
 import { exposition, type Format } from '../../../../src/stats/prometheus/exposition';
 import { gatherFamilies, type FamiliesOptions } from '../../../../src/stats/prometheus/families';
@@ -24,10 +25,11 @@ function scrape(
   return parseExposition([...exposition(step.value, format)].join(''), format);
 }
 
+/** One hit of each rule with this metric key. */
 const countHits =
   (...paths: string[]) =>
-  ({ count }: Registry) => {
-    for (const path of paths) count(`ratelimit.service.rate_limit.${path}`, 1);
+  ({ rules }: Registry) => {
+    for (const path of paths) rules.of(path).add({ ...NO_FIGURES, totalHits: 1 });
   };
 
 function mappingFile(text: string) {
@@ -41,14 +43,7 @@ const TOOK = 'ratelimit_service_response_time_seconds';
 
 describe('the built-in mapping', () => {
   it('cuts names at dots, and sums what differs only below the second level', () => {
-    const { samples } = scrape(
-      countHits(
-        'web.user.total_hits',
-        'web.a.b.total_hits',
-        'web.a.b.c.total_hits',
-        'web.a.b.c.d.total_hits',
-      ),
-    );
+    const { samples } = scrape(countHits('web.user', 'web.a.b', 'web.a.b.c', 'web.a.b.c.d'));
     expect(samples.get(`${HITS}{domain="web",key1="user"}`)).toBe(1);
     expect(samples.get(`${HITS}{domain="web",key1="a",key2="b"}`)).toBe(3);
   });
@@ -60,11 +55,11 @@ describe('the built-in mapping', () => {
       budgets.lapsed.of('llm.user', 2).add(2);
       for (const path of ['llm.user.limit_hour', 'llm.user.path.more.limit_in_flight'])
         budgets.overOneLimit.of(path, 3).add(3);
+      // A rule whose key reads as the name of a limit.
+      registry.rules.of('llm.user.limit_hour').add({ ...NO_FIGURES, overLimit: 1 });
       registry.limitSeries({ maxSeries: 0, onFull: () => undefined });
       for (const path of ['llm.team.limit_day', 'llm.team.more.limit_hour'])
         budgets.overOneLimit.of(path, 4).add(4);
-      // A rule whose key reads as the name of a limit.
-      countHits('llm.user.limit_hour.over_limit')(registry);
     });
     const of = (stat: string, labels: string) =>
       samples.get(`ratelimit_service_rate_limit_${stat}{domain="llm",key1="user"${labels}}`);
@@ -77,9 +72,21 @@ describe('the built-in mapping', () => {
     expect(of('over_limit', '')).toBeUndefined();
   });
 
+  it('shows what has no labels by its name: a rule without keys, a limit whose name was cut off', () => {
+    const { samples } = scrape((registry) => {
+      countHits('web')(registry);
+      registry.budgets.overOneLimit.of('llm.user.lim', 2).add(2);
+      registry.unmatched.of('a.b').add(3);
+    });
+    expect(samples.get('ratelimit_service_rate_limit_web_total_hits')).toBe(1);
+    expect(samples.get('ratelimit_service_one_limit_llm_user_lim_over_limit')).toBe(2);
+    expect(samples.get('ratelimit_unmatched{domain="a.b"}')).toBe(3);
+  });
+
   it('leaves other names as they are, with _ for what a name may not hold', () => {
     const { samples, types } = scrape((registry) => {
-      countHits('web.a/b.over_limit_with_local_cache', 'n.domain_not_found')(registry);
+      registry.rules.of('web.a/b').add({ ...NO_FIGURES, overLimitWithLocalCache: 1 });
+      registry.unknownDomains.of('n').add(1);
       registry.gauge('ratelimit.redis_pool.cx_active', () => 3);
       registry.count('7.up', 1);
     });
@@ -114,7 +121,7 @@ describe('the built-in mapping', () => {
 
   it('writes extra tags as labels; the mapping wins, and a name is made fit', () => {
     const extraTags = { domain: 'mine', 'the-zone': 'eu "1"\\' };
-    const { samples } = scrape(countHits('web.user.total_hits'), { extraTags });
+    const { samples } = scrape(countHits('web.user'), { extraTags });
     const labels = 'domain="web",key1="user",the_zone="eu \\"1\\"\\\\"';
     expect(samples.get(`${HITS}{${labels}}`)).toBe(1);
   });
@@ -170,6 +177,21 @@ mappings:
     expect(samples.get('took_count')).toBe(100);
   });
 
+  it('matches the dotted names of rules and their limits', () => {
+    const mapping = mappingFile(
+      '{mappings: [{match: ratelimit.service.rate_limit.*.*.*.over_limit, name: over, labels: {last: $3}}]}',
+    );
+    const { samples } = scrape(
+      ({ rules, budgets }) => {
+        rules.of('web.user.path').add({ ...NO_FIGURES, overLimit: 1 });
+        budgets.overOneLimit.of('web.user.limit_hour', 2).add(2);
+      },
+      { mapping },
+    );
+    expect(samples.get('over{last="path"}')).toBe(1);
+    expect(samples.get('over{last="limit_hour"}')).toBe(2);
+  });
+
   it('adds up timers that get one name and one set of labels', () => {
     const mapping = mappingFile('{mappings: [{match: took.*, name: took, timer_type: histogram}]}');
     const { samples } = scrape(
@@ -198,7 +220,7 @@ mappings:
 describe('OpenMetrics', () => {
   it('has the same names, counters without _total as unknown', () => {
     const fill = (registry: Registry) => {
-      countHits('web.user.total_hits')(registry);
+      countHits('web.user')(registry);
       registry.count('ratelimit.redis_pool.cx_total', 2);
       registry.gauge('ratelimit.redis_pool.cx_active', () => -1);
       registry.time('ratelimit_server.Check.response_time', 1, 1);
@@ -222,9 +244,7 @@ it('is read back whatever the names and tags hold', () => {
       fc.dictionary(fc.string({ minLength: 1 }), anything),
       (paths, tags) => {
         for (const format of ['text', 'openmetrics'] as const) {
-          const fill = countHits(
-            ...paths.map((path) => `d.${path.replace(/\p{Cc}/gu, '_')}.total_hits`),
-          );
+          const fill = countHits(...paths.map((path) => `d.${path}`));
           const { samples } = scrape(fill, { extraTags: tags }, format);
           expect(samples.size).toBeGreaterThan(0);
         }

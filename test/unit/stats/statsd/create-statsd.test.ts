@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { readChanges } from '../../../support/read-changes';
 import { createChanges } from '../../../../src/stats/push-output';
 import { createPlainNaming } from '../../../../src/stats/naming';
 import { createRegistry, type Registry } from '../../../../src/stats/registry';
@@ -8,7 +9,7 @@ function linesOf(count: (registry: Registry) => void): string[] {
   const registry = createRegistry();
   count(registry);
   const lines: string[] = [];
-  for (const change of createChanges(registry).read()) {
+  for (const change of readChanges(createChanges(registry))) {
     for (const { text } of statsdLines(change, createPlainNaming())) lines.push(text);
   }
   return lines;
@@ -89,11 +90,11 @@ describe('statsdLines', () => {
         const registry = createRegistry();
         for (const [ms, times] of list) registry.time('took', ms, times);
         const changes = createChanges(registry);
-        for (const change of [...changes.read()]) {
+        for (const change of readChanges(changes)) {
           for (const line of statsdLines(change, createPlainNaming()))
             changes.acknowledge(line.change);
         }
-        expect([...changes.read()]).toEqual([]);
+        expect(readChanges(changes)).toEqual([]);
       }),
     );
   });

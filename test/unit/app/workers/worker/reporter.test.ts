@@ -25,7 +25,7 @@ function start() {
   const counted = () =>
     sent.flatMap((message) =>
       message.kind === 'counted'
-        ? message.differences.counters.flatMap(([name, by]) => (name === COUNTER ? by : []))
+        ? message.differences.series.flatMap(([, name, by]) => (name === COUNTER ? by : []))
         : [],
     );
   return { registry, reporter, sent, takeAll, counted };
