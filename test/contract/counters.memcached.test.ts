@@ -1,6 +1,7 @@
+import { filter, firstValueFrom } from 'rxjs';
 import { runMemcachedCounters, untilAdded } from '../support/memcached-counters';
 import { describeWithStores, nearMemcached } from '../support/near-stores';
-import { batch, describeCounters, type CountersUnderTest } from './counters.contract';
+import { batch, describeCounters, freshKey, type CountersUnderTest } from './counters.contract';
 
 /** Several nodes and TLS: test/integration/counters-on-memcached.test.ts. */
 async function createUnderTest(): Promise<CountersUnderTest> {
@@ -22,4 +23,14 @@ async function createUnderTest(): Promise<CountersUnderTest> {
 
 describeWithStores('one memcached', () => {
   describeCounters('in the background', createUnderTest, { takesOddKeys: false });
+
+  it('answers for every key as soon as it says that it is connected, whichever connection has it', async () => {
+    const memcached = await nearMemcached(batch([]).nowSeconds);
+    const counters = runMemcachedCounters([memcached.address], { maxIdleConnections: 8 });
+    await firstValueFrom(counters.connected$.pipe(filter(Boolean)));
+    const keys = Array.from({ length: 32 }, freshKey);
+    const readings = await Promise.all(keys.map((key) => counters.peek(key)));
+    await counters.stop();
+    expect(readings.filter(({ error }) => error !== undefined)).toEqual([]);
+  });
 });

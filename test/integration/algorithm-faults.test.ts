@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { startAlgorithmService, type AlgorithmService } from '../support/edge/algorithm-service';
+import { startAlgorithmService, type AlgorithmService } from '../support/algorithm-service';
 import { eventually } from '../support/edge/eventually';
 import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 import { startTcpProxy, type TcpProxy } from '../support/edge/tcp-proxy';
@@ -29,7 +29,12 @@ async function startServer(options?: Parameters<typeof startRedisServer>[0]): Pr
 async function startAlgorithms(
   options: Partial<Parameters<typeof startAlgorithmService>[0]>,
 ): Promise<AlgorithmService> {
-  const service = await startAlgorithmService({ rules: '', startSeconds: START, ...options });
+  const service = await startAlgorithmService({
+    rules: '',
+    startSeconds: START,
+    monotonicMs: () => performance.now(),
+    ...options,
+  });
   ends.push(() => service.close());
   return service;
 }

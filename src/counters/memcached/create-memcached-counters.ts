@@ -61,8 +61,11 @@ export function createMemcachedCounters(
     statistics?.gauge('ratelimit.memcache.cx_active', openConnections),
   ];
 
+  /** At the start each connection of a node: keys are divided among them, and a call on a missing one would fail. */
+  const isOpened = () =>
+    nodes.current.some(({ parts }) => parts.every(({ wasConnected }) => wasConnected()));
   const publish = (): void => {
-    const isAny = openConnections() > 0;
+    const isAny = openConnections() > 0 && isOpened();
     if (isAny !== connected.current) connected.set(isAny);
   };
   const onPresence = (): void => {

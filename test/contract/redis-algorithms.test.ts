@@ -15,18 +15,18 @@ import { unpack } from '../../src/counters/redis/message-pack';
 import { callScript } from '../../src/counters/redis/script-call';
 import { MOVES, play, rules } from '../support/algorithm-arbitraries';
 import { AlgorithmCounter } from '../support/algorithm-counter';
-import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
+import { describeWithStores, nearRedis, type NearRedis } from '../support/near-stores';
 
 const START = 1_700_000_040;
 const RUNS = { numRuns: 60 };
 
-let server: RedisServer;
+let server: NearRedis;
 let serial = 0;
 
 beforeAll(async () => {
-  server = await startRedisServer();
+  server = await nearRedis(START);
 });
-afterAll(() => server.stop());
+afterAll(() => server.client.quit());
 
 const freshKey = (): string => `algorithms_${String((serial += 1))}`;
 
@@ -34,10 +34,11 @@ interface CallOptions {
   readonly groupEnds?: readonly number[];
   readonly nowMicros?: number | undefined;
   readonly isDeclaringKeys?: boolean;
+  readonly client?: NearRedis['client'];
 }
 
 const call = async (increments: readonly ScriptIncrement[], options: CallOptions = {}) => {
-  const { groupEnds, nowMicros, isDeclaringKeys = true } = options;
+  const { groupEnds, nowMicros, isDeclaringKeys = true, client = server.client } = options;
   const now = nowMicros === undefined ? {} : { nowMicros };
   const args = encodeOperationsCall({
     increments,
@@ -47,7 +48,7 @@ const call = async (increments: readonly ScriptIncrement[], options: CallOptions
     ...now,
   });
   const script = KIND_SCRIPTS[isDeclaringKeys ? 'declaring' : 'cluster'];
-  const answer = await callScript(server.client, script, args, 'eval');
+  const answer = await callScript(client, script, args, 'eval');
   const reply = readOperationsAnswer(unpack(answer as Buffer), increments);
   return { ...reply, states: counterStates(reply.states) ?? [] };
 };
@@ -116,92 +117,96 @@ const expectKept = async (
   expect(ttlMs).toBeGreaterThan(counter.lifetimeMs - slackMs - 60_000);
 };
 
-describe.each([true, false])('the script of algorithms, declaring keys: %s', (isDeclaringKeys) => {
-  it.each(READ_FIRST_NAMES)('counts %s as memory does, step by step', async (name) => {
-    await fc.assert(
-      fc.asyncProperty(rules(name, fc.boolean()), MOVES, async (any, moves) => {
-        const key = freshKey();
-        const counter = new AlgorithmCounter();
-        for (const move of play(any, moves, tickAt(START, any.tickMicros))) {
-          const increment = ask(key, any, move.hits, { times: move.times });
-          const nowMicros = move.tick * any.tickMicros;
-          const { states } = await call([increment], { nowMicros, isDeclaringKeys });
-          const { atMicros, ...state } = states[0] as CounterState;
-          expect(atMicros ?? nowMicros).toBe(nowMicros);
-          expect(state).toEqual(counter.apply(any, move.tick, move));
-          await expectKept(key, any, counter);
-        }
-      }),
-      RUNS,
-    );
-  });
+describeWithStores.each([true, false])(
+  'the script of algorithms, declaring keys: %s',
+  (isDeclaringKeys) => {
+    it.each(READ_FIRST_NAMES)('counts %s as memory does, step by step', async (name) => {
+      await fc.assert(
+        fc.asyncProperty(rules(name, fc.boolean()), MOVES, async (any, moves) => {
+          const key = freshKey();
+          const counter = new AlgorithmCounter();
+          for (const move of play(any, moves, tickAt(START, any.tickMicros))) {
+            const increment = ask(key, any, move.hits, { times: move.times });
+            const nowMicros = move.tick * any.tickMicros;
+            const { states } = await call([increment], { nowMicros, isDeclaringKeys });
+            const { atMicros, ...state } = states[0] as CounterState;
+            expect(atMicros ?? nowMicros).toBe(nowMicros);
+            expect(state).toEqual(counter.apply(any, move.tick, move));
+            await expectKept(key, any, counter);
+          }
+        }),
+        RUNS,
+      );
+    });
 
-  it('counts many keys, also the same key twice, in one call', async () => {
-    const [one, two, three, four] = [freshKey(), freshKey(), `ключ ${freshKey()}`, freshKey()];
-    const increments = [
-      ask(one, gcra, 4),
-      ask(two, sliding, 2, { times: 3 }),
-      ask(one, gcra, 4, { times: 2 }),
-      ask(three, guarded, 7),
-      ask(two, sliding, 0),
-      ask(one, gcra),
-      ask(four, gcra),
-      ask(three, guarded, -2n),
-      ask(three, guarded, 0),
-    ];
-    const options = { nowMicros: micros(START), isDeclaringKeys };
-    const { states, failures, held } = await call(increments, options);
-    const hit = gcra.periodTicks;
-    expect(states.map((state) => state?.used)).toEqual([0, 0, 4 * hit, 0, 6, 8 * hit, 0, 7, 5]);
-    expect([failures, held]).toEqual([undefined, undefined]);
-    expect(await server.client.get(one)).toBe(`540000000 ${String(micros(START))}`);
-    expect(await server.client.get(two)).toBe('28333334 0 6');
-    expect(await server.client.get(three)).toBe('5');
-  });
+    it('counts many keys, also the same key twice, in one call', async () => {
+      const [one, two, three, four] = [freshKey(), freshKey(), `ключ ${freshKey()}`, freshKey()];
+      const increments = [
+        ask(one, gcra, 4),
+        ask(two, sliding, 2, { times: 3 }),
+        ask(one, gcra, 4, { times: 2 }),
+        ask(three, guarded, 7),
+        ask(two, sliding, 0),
+        ask(one, gcra),
+        ask(four, gcra),
+        ask(three, guarded, -2n),
+        ask(three, guarded, 0),
+      ];
+      const options = { nowMicros: micros(START), isDeclaringKeys };
+      const { states, failures, held } = await call(increments, options);
+      const hit = gcra.periodTicks;
+      expect(states.map((state) => state?.used)).toEqual([0, 0, 4 * hit, 0, 6, 8 * hit, 0, 7, 5]);
+      expect([failures, held]).toEqual([undefined, undefined]);
+      expect(await server.client.get(one)).toBe(`540000000 ${String(micros(START))}`);
+      expect(await server.client.get(two)).toBe('28333334 0 6');
+      expect(await server.client.get(three)).toBe('5');
+    });
 
-  it('fails a key alone whose value is not ours', async () => {
-    const good = freshKey();
-    const odd = await Promise.all(
-      ['', 'text', '1', '-1 5', '9007199254740992 1', '1 2 3 4', '1e3 5'].map(async (value) => {
-        const key = freshKey();
-        await server.client.set(key, value);
-        return key;
-      }),
-    );
-    const list = freshKey();
-    await server.client.rpush(list, 'x');
-    for (const algorithm of [gcra, sliding]) {
-      const increments = [...odd, list, good].map((key) => ask(key, algorithm));
-      const { states, failures } = await call(increments, { isDeclaringKeys });
-      expect([...(failures?.keys() ?? [])]).toEqual([...odd, list].map((_, index) => index));
-      expect([...(failures?.values() ?? [])].map((text) => text.slice(0, 27))).toEqual([
-        ...odd.map(() => 'ERR value is not an integer'),
-        'WRONGTYPE Operation against',
-      ]);
-      expect(states.at(-1)).toMatchObject({ used: 0 });
-      await server.client.del(good);
-    }
-  });
+    it('fails a key alone whose value is not ours', async () => {
+      const good = freshKey();
+      const odd = await Promise.all(
+        ['', 'text', '1', '-1 5', '9007199254740992 1', '1 2 3 4', '1e3 5'].map(async (value) => {
+          const key = freshKey();
+          await server.client.set(key, value);
+          return key;
+        }),
+      );
+      const list = freshKey();
+      await server.client.rpush(list, 'x');
+      for (const algorithm of [gcra, sliding]) {
+        const increments = [...odd, list, good].map((key) => ask(key, algorithm));
+        const { states, failures } = await call(increments, { isDeclaringKeys });
+        expect([...(failures?.keys() ?? [])]).toEqual([...odd, list].map((_, index) => index));
+        expect([...(failures?.values() ?? [])].map((text) => text.slice(0, 27))).toEqual([
+          ...odd.map(() => 'ERR value is not an integer'),
+          'WRONGTYPE Operation against',
+        ]);
+        expect(states.at(-1)).toMatchObject({ used: 0 });
+        await server.client.del(good);
+      }
+    });
 
-  it('writes nothing for looks and for what it refuses', async () => {
-    const keys = [freshKey(), freshKey(), freshKey()];
-    const each = [gcra, log, guarded];
-    const asks = (hits: number) =>
-      each.map((algorithm, i) => ask(keys[i] as string, algorithm, hits));
-    await call(asks(0), { isDeclaringKeys });
-    expect(await server.client.exists(...keys)).toBe(0);
-    await call(asks(9), { isDeclaringKeys });
-    const before = await server.client.mget(...keys);
-    await server.client.config('RESETSTAT');
-    for (let round = 0; round < 5; round += 1) await call(asks(9), { isDeclaringKeys });
-    expect(await server.client.mget(...keys)).toEqual(before);
-    expect(await server.client.info('commandstats')).not.toMatch(
-      /cmdstat_(psetex|setrange|incrby|del)/,
-    );
-  });
-});
+    it('writes nothing for looks and for what it refuses', async () => {
+      const keys = [freshKey(), freshKey(), freshKey()];
+      const each = [gcra, log, guarded];
+      const asks = (hits: number) =>
+        each.map((algorithm, i) => ask(keys[i] as string, algorithm, hits));
+      await call(asks(0), { isDeclaringKeys });
+      expect(await server.client.exists(...keys)).toBe(0);
+      await call(asks(9), { isDeclaringKeys });
+      const before = await server.client.mget(...keys);
+      const watcher = server.client.duplicate();
+      await watcher.watch(...keys);
+      for (let round = 0; round < 5; round += 1) await call(asks(9), { isDeclaringKeys });
+      expect(await server.client.mget(...keys)).toEqual(before);
+      // A key that is watched and written, by whomever, lets the transaction fail.
+      expect(await watcher.multi().ping().exec()).not.toBeNull();
+      await watcher.quit();
+    });
+  },
+);
 
-describe('the script of algorithms', () => {
+describeWithStores('the script of algorithms', () => {
   it('uses the clock of the server', async () => {
     const key = freshKey();
     await call([ask(key, gcra)]);
@@ -212,21 +217,16 @@ describe('the script of algorithms', () => {
   });
 
   it('fails what needs the clock, and not for want of scripts, where it may not read it', async () => {
-    await server.client.acl('SETUSER', 'default', '-time');
-    try {
-      const reply = await call([
-        ask(freshKey(), gcra),
-        ask(freshKey(), guarded),
-        ask(freshKey(), gcra),
-      ]);
-      expect([...(reply.failures ?? [])]).toEqual([
-        [0, expect.stringMatching(/^ERR the clock of the server/)],
-        [2, expect.stringMatching(/^ERR the clock of the server/)],
-      ]);
-      expect(reply.states[1]).toMatchObject({ used: 0 });
-    } finally {
-      await server.client.acl('SETUSER', 'default', '+time');
-    }
+    await server.client.acl('SETUSER', 'timeless', 'on', 'nopass', '~*', '+@all', '-time');
+    const client = server.client.duplicate({ username: 'timeless', password: 'any' });
+    const asks = [ask(freshKey(), gcra), ask(freshKey(), guarded), ask(freshKey(), gcra)];
+    const reply = await call(asks, { client });
+    await client.quit();
+    expect([...(reply.failures ?? [])]).toEqual([
+      [0, expect.stringMatching(/^ERR the clock of the server/)],
+      [2, expect.stringMatching(/^ERR the clock of the server/)],
+    ]);
+    expect(reply.states[1]).toMatchObject({ used: 0 });
   });
 
   it('decides the counters of a request together, whatever their algorithms', async () => {

@@ -11,7 +11,7 @@ import { listOpen } from '../../src/counters/redis/open-reservations';
 import { callScript } from '../../src/counters/redis/script-call';
 import { budgetEntry, budgetLimiterOf } from '../support/budget-arbitraries';
 import { limiterOf } from '../support/limiters';
-import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
+import { describeWithStores, nearRedis, type NearRedis } from '../support/near-stores';
 
 /*
  * Ends: what a wrong clock wrote is believed for no longer than its kind may last, and leases that are over are found and ended
@@ -23,12 +23,12 @@ const AHEAD_MS = 400 * 86_400_000;
 const LEASE_MS = 60_000;
 const SLACK_MS = 16_000;
 
-let server: RedisServer;
+let server: NearRedis;
 let serial = 0;
 beforeAll(async () => {
-  server = await startRedisServer();
+  server = await nearRedis(START_MS / 1_000);
 });
-afterAll(() => server.stop());
+afterAll(() => server.client.quit());
 
 const freshKey = (): string => `{c:ends_${String((serial += 1))}~1}~r`;
 
@@ -73,7 +73,7 @@ const SLOTS = budget([entry('slots', 2)], { reserve: RESERVE });
 const isRefused = (one: ScriptIncrement, states: readonly (State | undefined)[]): boolean =>
   one.limiter.kind.refuses({ ...one, windowEndSeconds: 0 }, states[0] as State);
 
-describe('a clock that was 400 days ahead for one call', () => {
+describeWithStores('a clock that was 400 days ahead for one call', () => {
   const kind = (name: AlgorithmName, limit: number) =>
     limiterOf({ name, limit, burst: undefined, chargeDenied: false, periodSeconds: 60 });
 
@@ -112,7 +112,7 @@ describe('a clock that was 400 days ahead for one call', () => {
   });
 });
 
-describe('leases that are over', () => {
+describeWithStores('leases that are over', () => {
   it('are found behind 40,000 settled reservations by the next few calls', async () => {
     const key = freshKey();
     await call([ask(key, SLOTS, 1, { mode: 'reserve', id: 'first' })], START_MS);

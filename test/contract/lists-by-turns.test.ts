@@ -4,30 +4,28 @@ import { compileRules } from '../../src/core/rules/compile';
 import type { Rules } from '../../src/core/rules/rules';
 import { createMemoryCounters } from '../../src/counters/memory/create-memory-counters';
 import { budgetOf, type LimitSketch } from '../support/budgets';
-import { startCounterInstance } from '../support/edge/counter-instance';
+import { startCounterInstance } from '../support/counter-instance';
 import { createDecider, decisionOf, type DeciderDeps } from '../support/decider';
-import { runRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
-import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
+import { runRedisCounters, stopRedisCounters } from '../support/redis-counters';
+import { describeWithStores, nearRedis, type NearRedis } from '../support/near-stores';
 import { descriptor, request } from '../support/requests';
 import { definitionsOf, type RuleSketch } from '../support/rules';
 
 /** Lists of which other limits hold from request to request, on two instances: a limit keeps what it has counted while it rests. */
-
-jest.setTimeout(120_000);
 
 /** A minute and an hour begin there, no day. */
 const START = 1_795_240_800;
 
 type Counters = DeciderDeps['counters'];
 
-let server: RedisServer;
+let server: NearRedis;
 let serial = 0;
 beforeAll(async () => {
-  server = await startRedisServer();
+  server = await nearRedis(START);
 });
 afterAll(async () => {
   await stopRedisCounters();
-  await server.stop();
+  await server.client.quit();
 });
 
 const STORES: readonly (readonly [string, () => Promise<readonly [Counters, Counters]>])[] = [
@@ -133,7 +131,7 @@ class Model {
 
 const ALL_MODES = ['ask', 'reserve', 'settle'] as const;
 
-describe.each(STORES)('in %s', (_, start) => {
+describeWithStores.each(STORES)('in %s', (_, start) => {
   let counters: readonly [Counters, Counters];
   beforeAll(async () => {
     counters = await start();
@@ -322,36 +320,42 @@ describe.each(STORES)('in %s', (_, start) => {
   );
 });
 
-it('a list of which the longest limit is replaced stays in its store', async () => {
-  const perSecond = await startRedisServer();
-  const rules = rulesWith(
-    {
-      key: 'user',
-      ...budgetOf([
-        { name: 'burst', unit: 'SECOND', requestsPerUnit: 9_000 },
-        { name: 'long', unit: 'HOUR', requestsPerUnit: 5 },
-      ]),
-    },
-    { key: 'vip', limit: { requestsPerUnit: 9_000, unit: 'DAY', replaces: ['long'] } },
-    { key: 'slow', limit: { requestsPerUnit: 9_000, unit: 'DAY', replaces: ['burst'] } },
-  );
-  const { store, stop } = await startCounterInstance(rules, {
-    KVSTORE_TIMEOUT: '10s',
-    KVSTORE_URL: `127.0.0.1:${String(server.port)}`,
-    KVSTORE_PERSECOND: 'true',
-    KVSTORE_PERSECOND_URL: `127.0.0.1:${String(perSecond.port)}`,
-  });
-  try {
-    const ask = instanceOf(rules, store.counters);
-    const ann = user();
-    for (let round = 0; round < 4; round += 1) {
-      expect(await count(3, () => ask(ann, 'vip=x'))).toBe(3);
-      expect(await count(2, () => ask(ann))).toBe(round < 2 ? 2 : 0);
-      await ask(ann, 'slow=x');
+describeWithStores('two databases', () => {
+  it('a list of which the longest limit is replaced stays in its store', async () => {
+    const perSecond = await nearRedis(START, 1);
+    const rules = rulesWith(
+      {
+        key: 'user',
+        ...budgetOf([
+          { name: 'burst', unit: 'SECOND', requestsPerUnit: 9_000 },
+          { name: 'long', unit: 'HOUR', requestsPerUnit: 5 },
+        ]),
+      },
+      { key: 'vip', limit: { requestsPerUnit: 9_000, unit: 'DAY', replaces: ['long'] } },
+      { key: 'slow', limit: { requestsPerUnit: 9_000, unit: 'DAY', replaces: ['burst'] } },
+    );
+    const { store, stop } = await startCounterInstance(
+      rules,
+      {
+        KVSTORE_TIMEOUT: '10s',
+        KVSTORE_URL: `127.0.0.1:${String(server.port)}`,
+        KVSTORE_PERSECOND: 'true',
+        KVSTORE_PERSECOND_URL: `redis://127.0.0.1:${String(server.port)}/1`,
+      },
+      { clock: () => START, monotonicMs: () => 0, random: () => 0.5 },
+    );
+    try {
+      const ask = instanceOf(rules, store.counters);
+      const ann = user();
+      for (let round = 0; round < 4; round += 1) {
+        expect(await count(3, () => ask(ann, 'vip=x'))).toBe(3);
+        expect(await count(2, () => ask(ann))).toBe(round < 2 ? 2 : 0);
+        await ask(ann, 'slow=x');
+      }
+      expect(await perSecond.client.dbsize()).toBe(0);
+    } finally {
+      await stop();
+      await perSecond.client.quit();
     }
-    expect(await perSecond.client.dbsize()).toBe(0);
-  } finally {
-    await stop();
-    await perSecond.stop();
-  }
+  });
 });

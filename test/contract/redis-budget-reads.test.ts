@@ -18,7 +18,7 @@ import {
   budgetSteps,
 } from '../support/budget-arbitraries';
 import { withClock } from '../support/redis-clock';
-import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
+import { nearRedis, type NearRedis } from '../support/near-stores';
 
 /** What operators read of a counter is what the next call finds, by the same clock: that of Redis. */
 
@@ -41,12 +41,12 @@ const TOKENS = budgetLimiterOf({
   isShadow: false,
 });
 
-let server: RedisServer;
+let server: NearRedis;
 let serial = 0;
 beforeAll(async () => {
-  server = await startRedisServer();
+  server = await nearRedis(START_MS / 1_000);
 });
-afterAll(() => server.stop());
+afterAll(() => server.client.quit());
 
 function createCounter() {
   const key = `{c:reads_${String((serial += 1))}~1}~r`;

@@ -1,9 +1,8 @@
-import { chooseCounters } from '../../../src/app/store/store';
-import { readSettings } from '../../../src/settings/settings';
-import { startReplay, type Replayer } from '../../parity/replayer';
-import type { Step } from '../../parity/scenario';
-import { startRedisClock } from '../redis-clock';
-import { silentLogger } from '../silent-logger';
+import { chooseCounters } from '../../src/app/store/store';
+import { readSettings } from '../../src/settings/settings';
+import { startReplay, type Replayer } from '../parity/replayer';
+import type { Step } from '../parity/scenario';
+import { startRedisClock } from './redis-clock';
 
 /** One status of an answer; the reset in seconds. */
 export interface Answered {
@@ -31,6 +30,8 @@ export interface AlgorithmServiceOptions {
   readonly redis?:
     { readonly port: number; readonly readSeconds?: (() => number) | undefined } | undefined;
   readonly settings?: Readonly<Record<string, string>>;
+  /** Of the store; stands still where none is given. */
+  readonly monotonicMs?: () => number;
 }
 
 interface Status {
@@ -72,13 +73,10 @@ export async function startAlgorithmService(
       rules: { 'rules.yaml': rules },
       steps: [{ at: startSeconds, keys: {}, ttl: {} }],
     },
-    (_settings, { clock: ownClock, statistics }) =>
+    (_settings, deps) =>
       chooseCounters(read.settings, {
-        clock: ownClock,
-        monotonicMs: () => performance.now(),
-        random: Math.random,
-        statistics,
-        logger: silentLogger,
+        ...deps,
+        monotonicMs: options.monotonicMs ?? deps.monotonicMs,
       }),
   );
   return {

@@ -3,8 +3,8 @@ import {
   startAlgorithmService,
   type AlgorithmService,
   type Answered,
-} from '../support/edge/algorithm-service';
-import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
+} from '../support/algorithm-service';
+import { describeWithStores, nearRedis, type NearRedis } from '../support/near-stores';
 
 const START = 1_700_000_040;
 const HOUR = 3_600;
@@ -28,7 +28,7 @@ const rulesOf = (limits: Readonly<Record<string, string>>): string =>
     .join('')}`;
 const RULES = rulesOf(LIMITS);
 
-let server: RedisServer;
+let server: NearRedis;
 let nowSeconds = START;
 let serial = 0;
 const services: Record<string, AlgorithmService> = {};
@@ -42,7 +42,7 @@ const pass = (milliseconds: number): void => {
 };
 
 beforeAll(async () => {
-  server = await startRedisServer();
+  server = await nearRedis(START);
   const redis = { port: server.port, readSeconds: () => nowSeconds };
   const options = { rules: RULES, startSeconds: START };
   services['memory'] = await startAlgorithmService(options);
@@ -51,7 +51,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await Promise.all(Object.values(services).map((service) => service.close()));
-  await server.stop();
+  await server.client.quit();
 });
 
 interface Step {
@@ -78,7 +78,7 @@ const passShare = (pause: number): void => {
 };
 const isAdmitted = ({ code }: Answered): boolean => code === 'OK';
 
-describe.each(['memory', 'redis'])('the whole service, counting in %s', (backend) => {
+describeWithStores.each(['memory', 'redis'])('the whole service, counting in %s', (backend) => {
   const ask = async (
     key: Key,
     value: string,

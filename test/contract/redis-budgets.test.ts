@@ -19,19 +19,19 @@ import {
 } from '../support/budget-arbitraries';
 import { BudgetCounter } from '../support/budget-counter';
 import { unpackRecord } from '../support/packed-record';
-import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
+import { describeWithStores, nearRedis, type NearRedis } from '../support/near-stores';
 
 const START_MS = 1_700_000_040_000;
 const RUNS = { numRuns: 150 };
 const SLACK_MS = 15_000;
 
-let server: RedisServer;
+let server: NearRedis;
 let serial = 0;
 
 beforeAll(async () => {
-  server = await startRedisServer();
+  server = await nearRedis(START_MS / 1_000);
 });
-afterAll(() => server.stop());
+afterAll(() => server.client.quit());
 
 const freshKey = (): string => `{c:budget_${String((serial += 1))}~1}~c`;
 
@@ -44,7 +44,7 @@ interface CallOptions {
 
 const call = async (increments: readonly ScriptIncrement[], options: CallOptions = {}) => {
   const { groupEnds, nowMs, isDeclaringKeys = true } = options;
-  const { nowSeconds = (nowMs ?? Date.now()) / 1_000 } = options;
+  const { nowSeconds = (nowMs ?? START_MS) / 1_000 } = options;
   const now = nowMs === undefined ? {} : { nowMicros: nowMs * 1_000 };
   const args = encodeBudgetCall({ increments, groupEnds, nowSeconds, isDeclaringKeys, ...now });
   const script = BUDGET_SCRIPTS[isDeclaringKeys ? 'declaring' : 'cluster'];
@@ -224,59 +224,62 @@ const expectEnd = async (endMs: number, key: string, { limiter, counter, at }: S
   expect(await server.client.pttl(key)).toBeGreaterThan(endMs - at.latestMs - SLACK_MS);
 };
 
-describe.each([true, false])('the script of budgets, declaring keys: %s', (isDeclaringKeys) => {
-  it.each([
-    ['that reserve', budgetLimiters(true), true],
-    ['that reserve, with one limit', ONE_LIMIT_GATES, true],
-    ['without reservations', budgetLimiters(false), false],
-  ] as const)(
-    'counts as TypeScript does, step by step: rules %s',
-    async (_, someLimiters, isReserving) => {
-      await fc.assert(
-        fc.asyncProperty(
-          fc.tuple(someLimiters, someLimiters),
-          budgetSteps(isReserving),
-          async (limiters, steps) => {
-            const key = freshKey();
-            const counter = new BudgetCounter();
-            const [one = '', other = ''] = limiters.map(({ budget }) => formOf(budget));
-            // A log takes over from a window while it has no part of its own: see below.
-            fc.pre(!isSucceeding(one, other) && !isSucceeding(other, one));
-            const isOneForm = one === other;
-            counter.hadStrays = !isOneForm;
-            let nowMs = START_MS;
-            let latestMs = nowMs;
-            for (const step of steps) {
-              // What is written again beside parts of another rule has drained by then, which a clock that goes back would show.
-              nowMs += isOneForm ? step.pauseMs : Math.max(0, step.pauseMs);
-              latestMs = Math.max(latestMs, nowMs);
-              const limiter = limiters[step.rule] as BudgetLimiter;
-              const increment = askOf(key, limiter, step);
-              const nowSeconds = Math.floor(nowMs / 1_000) + step.aheadSeconds;
-              const { states, failures } = await call([increment], {
-                nowMs,
-                nowSeconds,
-                isDeclaringKeys,
-              });
-              expect(failures).toBeUndefined();
-              const asked = { ...increment, limiter, windowEndSeconds: 0 };
-              const moment = { micros: nowMs * 1_000, nowSeconds };
-              const expected = counter.apply(asked, moment);
-              expect(comparable(states[0], counter, nowMs)).toEqual(
-                comparable(expected, counter, nowMs),
-              );
-              await expectKept(key, limiter, counter, { nowMs, latestMs });
-            }
-          },
-        ),
-        RUNS,
-      );
-    },
-  );
-});
+describeWithStores.each([true, false])(
+  'the script of budgets, declaring keys: %s',
+  (isDeclaringKeys) => {
+    it.each([
+      ['that reserve', budgetLimiters(true), true],
+      ['that reserve, with one limit', ONE_LIMIT_GATES, true],
+      ['without reservations', budgetLimiters(false), false],
+    ] as const)(
+      'counts as TypeScript does, step by step: rules %s',
+      async (_, someLimiters, isReserving) => {
+        await fc.assert(
+          fc.asyncProperty(
+            fc.tuple(someLimiters, someLimiters),
+            budgetSteps(isReserving),
+            async (limiters, steps) => {
+              const key = freshKey();
+              const counter = new BudgetCounter();
+              const [one = '', other = ''] = limiters.map(({ budget }) => formOf(budget));
+              // A log takes over from a window while it has no part of its own: see below.
+              fc.pre(!isSucceeding(one, other) && !isSucceeding(other, one));
+              const isOneForm = one === other;
+              counter.hadStrays = !isOneForm;
+              let nowMs = START_MS;
+              let latestMs = nowMs;
+              for (const step of steps) {
+                // What is written again beside parts of another rule has drained by then, which a clock that goes back would show.
+                nowMs += isOneForm ? step.pauseMs : Math.max(0, step.pauseMs);
+                latestMs = Math.max(latestMs, nowMs);
+                const limiter = limiters[step.rule] as BudgetLimiter;
+                const increment = askOf(key, limiter, step);
+                const nowSeconds = Math.floor(nowMs / 1_000) + step.aheadSeconds;
+                const { states, failures } = await call([increment], {
+                  nowMs,
+                  nowSeconds,
+                  isDeclaringKeys,
+                });
+                expect(failures).toBeUndefined();
+                const asked = { ...increment, limiter, windowEndSeconds: 0 };
+                const moment = { micros: nowMs * 1_000, nowSeconds };
+                const expected = counter.apply(asked, moment);
+                expect(comparable(states[0], counter, nowMs)).toEqual(
+                  comparable(expected, counter, nowMs),
+                );
+                await expectKept(key, limiter, counter, { nowMs, latestMs });
+              }
+            },
+          ),
+          RUNS,
+        );
+      },
+    );
+  },
+);
 
 /** The short way: see `oneLimit`. */
-describe('reservations of a rule with one limit', () => {
+describeWithStores('reservations of a rule with one limit', () => {
   const LEASE_MS = 600_000;
   const NOW_MS = 1_700_002_790_000; // Ten seconds before the hour ends.
   const MAX_EXACT = Number.MAX_SAFE_INTEGER;

@@ -1,11 +1,7 @@
 import type { Explanation } from '../../src/core/explain/explanation';
-import {
-  startAlgorithmService,
-  stepOf,
-  type AlgorithmService,
-} from '../support/edge/algorithm-service';
+import { startAlgorithmService, stepOf, type AlgorithmService } from '../support/algorithm-service';
 import { START, VECTORS, type Row, type VectorLimit } from '../support/algorithm-vectors';
-import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
+import { describeWithStores, nearRedis, type NearRedis } from '../support/near-stores';
 import { readCounters } from '../support/read-counters';
 
 const LIMITS = {
@@ -52,45 +48,48 @@ const WINDOWS: readonly WindowRow[] = [
   [several('week', 2), '2023-11-14T22:15:25Z', '1699488000', 697_475, 1_209_600],
 ];
 
-let server: RedisServer;
+let server: NearRedis;
 beforeAll(async () => {
-  server = await startRedisServer();
+  server = await nearRedis(START);
 });
-afterAll(() => server.stop());
+afterAll(() => server.client.quit());
 
-describe.each(['memory', 'redis'])('the whole service, counting by algorithms in %s', (backend) => {
-  let service: AlgorithmService;
-  beforeAll(async () => {
-    const redis = backend === 'redis' ? { port: server.port } : undefined;
-    const startSeconds = Date.now() / 1_000;
-    service = await startAlgorithmService({ rules: rulesOf(LIMITS), startSeconds, redis });
-  });
-  afterAll(() => service.close());
+describeWithStores.each(['memory', 'redis'])(
+  'the whole service, counting by algorithms in %s',
+  (backend) => {
+    let service: AlgorithmService;
+    beforeAll(async () => {
+      const redis = backend === 'redis' ? { port: server.port } : undefined;
+      const startSeconds = START;
+      service = await startAlgorithmService({ rules: rulesOf(LIMITS), startSeconds, redis });
+    });
+    afterAll(() => service.close());
 
-  it('lets a burst through, then says when the next hit fits', async () => {
-    expect(await service.ask('gcra', 'v', 1, 3)).toEqual([
-      { code: 'OK', remaining: 1, reset: 12 },
-      { code: 'OK', remaining: 0, reset: 24 },
-      { code: 'OVER_LIMIT', remaining: 0, reset: 12 },
-    ]);
-    expect(await service.ask('gcra', 'v')).toMatchObject([{ code: 'OVER_LIMIT', remaining: 0 }]);
-  });
-
-  it.each(['sliding', 'guarded'])(
-    'counts the limit of %s from one request to the next',
-    async (key) => {
-      const codes = [];
-      for (let n = 0; n < 3; n += 1) codes.push(...((await service.ask(key, 'v')) ?? []));
-      expect(codes).toMatchObject([
-        { code: 'OK', remaining: 1 },
-        { code: 'OK', remaining: 0 },
-        { code: 'OVER_LIMIT', remaining: 0 },
+    it('lets a burst through, then says when the next hit fits', async () => {
+      expect(await service.ask('gcra', 'v', 1, 3)).toEqual([
+        { code: 'OK', remaining: 1, reset: 12 },
+        { code: 'OK', remaining: 0, reset: 24 },
+        { code: 'OVER_LIMIT', remaining: 0, reset: 12 },
       ]);
-    },
-  );
-});
+      expect(await service.ask('gcra', 'v')).toMatchObject([{ code: 'OVER_LIMIT', remaining: 0 }]);
+    });
 
-describe.each(['memory', 'redis'])('at times that the test sets, in %s', (backend) => {
+    it.each(['sliding', 'guarded'])(
+      'counts the limit of %s from one request to the next',
+      async (key) => {
+        const codes = [];
+        for (let n = 0; n < 3; n += 1) codes.push(...((await service.ask(key, 'v')) ?? []));
+        expect(codes).toMatchObject([
+          { code: 'OK', remaining: 1 },
+          { code: 'OK', remaining: 0 },
+          { code: 'OVER_LIMIT', remaining: 0 },
+        ]);
+      },
+    );
+  },
+);
+
+describeWithStores.each(['memory', 'redis'])('at times that the test sets, in %s', (backend) => {
   let service: AlgorithmService;
   let nowSeconds = START;
   const setClock = (seconds: number): void => {

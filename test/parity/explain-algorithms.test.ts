@@ -1,11 +1,7 @@
 import fc from 'fast-check';
-import { expectAgreement } from '../parity/explained';
-import {
-  startAlgorithmService,
-  stepOf,
-  type AlgorithmService,
-} from '../support/edge/algorithm-service';
-import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
+import { expectAgreement } from './explained';
+import { startAlgorithmService, stepOf, type AlgorithmService } from '../support/algorithm-service';
+import { describeWithStores, nearRedis, type NearRedis } from '../support/near-stores';
 
 const START = 1_700_000_040;
 
@@ -24,14 +20,14 @@ descriptors:
     rate_limit: { unit: hour, requests_per_unit: 9, charge_denied: false }
 `;
 
-let server: RedisServer;
+let server: NearRedis;
 beforeAll(async () => {
-  server = await startRedisServer();
+  server = await nearRedis(START);
 });
-afterAll(() => server.stop());
+afterAll(() => server.client.quit());
 
 /** Every key with its bytes and the end of its time to live, in unix milliseconds. */
-async function dump({ client }: RedisServer): Promise<readonly (readonly unknown[])[]> {
+async function dump({ client }: NearRedis): Promise<readonly (readonly unknown[])[]> {
   const keys = (await client.keys('*')).sort();
   return Promise.all(
     keys.map(async (key) => [key, await client.dumpBuffer(key), await client.pexpiretime(key)]),
@@ -47,7 +43,7 @@ const STEPS = fc.array(
   { minLength: 1, maxLength: 10 },
 );
 
-describe.each(['memory', 'redis'])('explain, of counters in %s', (backend) => {
+describeWithStores.each(['memory', 'redis'])('explain, of counters in %s', (backend) => {
   let service: AlgorithmService;
   let nowMs = START * 1_000;
   let serial = 0;
