@@ -1,11 +1,11 @@
 import type { Differences } from './differences';
 import { joinGauges, type Registry } from './registry';
-import { OVERFLOW } from './series-groups';
+import { GROUPS, type GroupId } from './series-groups';
 
 /** Adds the counts of another process. Totals only grow, even when that process ends. */
 export function addDifferences(registry: Registry, { series, timers }: Differences): void {
   for (const [group, path, by] of series) {
-    const hits = isOverflow(path) ? 0 : Math.max(by[0] ?? 0, 1);
+    const hits = isSurplus(group, path) ? 0 : Math.max(by[0] ?? 0, 1);
     const grown = registry.seriesOf(group, path, hits);
     for (const [index, more] of by.entries()) grown.grow(index, more);
   }
@@ -13,9 +13,7 @@ export function addDifferences(registry: Registry, { series, timers }: Differenc
 }
 
 /** Counts without room in the other process were marked as such there. */
-function isOverflow(path: string): boolean {
-  return path === OVERFLOW || path.endsWith(`.${OVERFLOW}`);
-}
+const isSurplus = (group: GroupId, path: string) => path === GROUPS[group].overflowOf(path);
 
 /** `unshown`: gauges that are read here but are not statistics. */
 export function createMergedGauges(

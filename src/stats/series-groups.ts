@@ -20,7 +20,7 @@ export interface SeriesGroup {
 export type GroupId = 'counters' | 'rules' | 'unknownDomains' | 'unmatched' | BudgetFigure;
 
 /** The last segment of the path of a series that sums those without room. */
-export const OVERFLOW = 'overflow';
+const OVERFLOW = 'overflow';
 
 const nameOfRule = (path: string, figure: string) => `${NAMES.rules}.${path}.${figure}`;
 

@@ -121,6 +121,22 @@ it('counts what found no room once, although there is none in the owner either',
   expect(owner.counter('ratelimit.statistics.overflow').value).toBe(10);
 });
 
+it.each([
+  ['rules', 'shop.overflow', 0],
+  ['overOneLimit', 'shop.overflow.limit_overflow', 0],
+  ['unmatched', 'overflow', 0],
+  ['rules', 'shop.user.overflow', 5],
+  ['overOneLimit', 'shop.user_ann.limit_overflow', 5],
+] as const)(
+  'without room for %s %s of another process, counts %d of 5 hits as overflow again',
+  (group, path, counted) => {
+    const owner = createRegistry();
+    owner.limitSeries({ maxSeries: 0, onFull: () => undefined });
+    addDifferences(owner, { series: [[group, path, [5]]], timers: [] });
+    expect(owner.counter('ratelimit.statistics.overflow').value).toBe(counted);
+  },
+);
+
 function addHits(to: Registry, path: string, totalHits: number): void {
   to.rules.of(path, totalHits).add({ ...NONE, totalHits });
 }
