@@ -37,6 +37,7 @@ export {
   type AttemptResult,
   type OutageReport,
   createOutages,
+  type OpenOutage,
 } from './state/outages';
 export {
   discoverySession,

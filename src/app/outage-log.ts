@@ -31,13 +31,7 @@ export interface OutageFailure {
 
 /** Logs outages: the first failure at once, then each new reason, and once a minute the number of failures, then the end. */
 export function createOutageLog({ logger, monotonicMs }: OutageLogDeps) {
-  const {
-    failed,
-    succeeded: worked,
-    removed: gone,
-    reports$,
-    close,
-  } = createOutages<OutageFailure>(
+  const outages = createOutages<OutageFailure>(
     {
       everyMs: EVERY_MS,
       changeMs: CHANGE_MS,
@@ -47,37 +41,25 @@ export function createOutageLog({ logger, monotonicMs }: OutageLogDeps) {
     },
     MAX_OPEN,
   );
-  const openOutages = createOpenOutages<OutageFailure>(monotonicMs, {
-    quietMs: QUIET_MS,
-    maxOpen: MAX_OPEN,
-  });
-  const run$ = reports$.pipe(
-    map((report) => {
-      logReport(logger, report);
-    }),
-  );
   return {
     /** Reports failures of this name, `times` of them (default 1). */
     failed(name: string, lines: OutageLines, fields: LogFields, times = 1) {
-      openOutages.failed(name, { lines, fields });
       if (lines.isEachLogged === true) logger[lines.level](lines.failing, fields);
-      failed(name, { lines, fields }, times);
+      outages.failed(name, { lines, fields }, times);
     },
     /** Reports a success of this name. Costs nothing while it has not failed. */
-    succeeded(name: string) {
-      openOutages.succeeded(name);
-      worked(name);
-    },
+    succeeded: outages.succeeded,
     /** The name does not exist any more. Returns whether that ended an outage. */
-    removed(name: string) {
-      gone(name);
-      return openOutages.removed(name);
-    },
-    /** The current outages. */
-    open: openOutages.list,
+    removed: outages.removed,
+    /** The current outages, for the page. */
+    open: outages.list,
     /** Writes the lines. Subscribe before the first failure; completes after `close`. */
-    run$,
-    close,
+    run$: outages.reports$.pipe(
+      map((report) => {
+        logReport(logger, report);
+      }),
+    ),
+    close: outages.close,
   };
 }
 
@@ -103,65 +85,4 @@ function logReport(
     const since = kind === 'continues' ? { seconds } : {};
     logger[lines.level](lines.failing, { ...fields, failures, ...since });
   }
-}
-
-export interface OpenOutage<Reason> {
-  readonly name: string;
-  /** The reason of its latest failure. */
-  readonly reason: Reason;
-  readonly lastedMs: number;
-}
-
-export interface OpenOutagesOptions {
-  /** A failure this soon after a success continues the previous outage. */
-  readonly quietMs: number;
-  /** One more evicts the oldest. */
-  readonly maxOpen: number;
-}
-
-interface Followed<Reason> {
-  reason: Reason;
-  readonly sinceMs: number;
-  succeededMs: number | undefined;
-}
-
-/** The current outages, for a page: each name from its first failure until it has succeeded for `quietMs`. */
-export function createOpenOutages<Reason>(
-  monotonicMs: () => number,
-  { quietMs, maxOpen }: OpenOutagesOptions,
-) {
-  const followed = new Map<string, Followed<Reason>>();
-  const isOver = ({ succeededMs: workedMs }: Followed<Reason>): boolean =>
-    workedMs !== undefined && monotonicMs() - workedMs >= quietMs;
-
-  return {
-    failed(name: string, reason: Reason) {
-      const known = followed.get(name);
-      if (known !== undefined && !isOver(known)) {
-        known.reason = reason;
-        known.succeededMs = undefined;
-        return;
-      }
-      followed.delete(name);
-      const [oldest] = followed.keys();
-      if (oldest !== undefined && followed.size >= maxOpen) followed.delete(oldest);
-      followed.set(name, { reason, sinceMs: monotonicMs(), succeededMs: undefined });
-    },
-    succeeded(name: string) {
-      if (followed.size === 0) return;
-      const known = followed.get(name);
-      if (known !== undefined) known.succeededMs ??= monotonicMs();
-    },
-    /** Returns whether it was one of them. */
-    removed: (name: string) => followed.delete(name),
-    list: (): readonly OpenOutage<Reason>[] => {
-      for (const [name, one] of followed) if (isOver(one)) followed.delete(name);
-      const nowMs = monotonicMs();
-      return [...followed].map(([name, { reason, sinceMs }]) => ({
-        name,
-        reason,
-        lastedMs: nowMs - sinceMs,
-      }));
-    },
-  };
 }

@@ -24,46 +24,75 @@ import {
 } from 'rxjs';
 import { createStopSignal } from './stop-signal';
 
+interface Followed<Reason> {
+  readonly attemptsSubject: Subject<AttemptResult<Reason>>;
+  readonly sinceMs: number;
+  reason: Reason;
+  succeededMs: number | undefined;
+}
+
+export interface OpenOutage<Reason> {
+  readonly name: string;
+  /** The reason of its latest failure. */
+  readonly reason: Reason;
+  readonly lastedMs: number;
+}
+
 /** Follows at most `maxOpen` outages at the same time: one more evicts the oldest. */
 export function createOutages<Reason>(timing: OutageTiming<Reason>, maxOpen: number) {
+  const { now, quietMs } = timing;
   const followedSubject = new Subject<Observable<OutageReport<Reason>>>();
   const stopping = createStopSignal();
-  const open = new Map<string, Subject<AttemptResult<Reason>>>();
+  const open = new Map<string, Followed<Reason>>();
 
-  const end = (name: string): void => {
-    const attemptsSubject = open.get(name);
+  const end = (name: string): boolean => {
+    const followed = open.get(name);
     open.delete(name);
-    attemptsSubject?.complete();
+    followed?.attemptsSubject.complete();
+    return followed !== undefined;
   };
-  const begin = (name: string): Subject<AttemptResult<Reason>> => {
+  const begin = (name: string, reason: Reason): Followed<Reason> => {
     const [oldest] = open.keys();
     if (oldest !== undefined && open.size >= maxOpen) end(oldest);
     const attemptsSubject = new Subject<AttemptResult<Reason>>();
-    open.set(name, attemptsSubject);
+    const followed = { attemptsSubject, sinceMs: now(), reason, succeededMs: undefined };
+    open.set(name, followed);
     followedSubject.next(
       attemptsSubject.pipe(
         reportOutages(timing),
         takeWhile(({ kind }) => kind !== 'ended', true),
         finalize(() => {
-          if (open.get(name) === attemptsSubject) open.delete(name);
+          if (open.get(name) === followed) open.delete(name);
         }),
       ),
     );
-    return attemptsSubject;
+    return followed;
   };
 
   return {
     /** Reports failures of a name, `times` of them. */
     failed: (name: string, reason: Reason, times: number) => {
-      const attemptsSubject = open.get(name) ?? begin(name);
-      attemptsSubject.next({ kind: 'failed', times, reason });
+      const followed = open.get(name) ?? begin(name, reason);
+      followed.reason = reason;
+      followed.succeededMs = undefined;
+      followed.attemptsSubject.next({ kind: 'failed', times, reason });
     },
     /** Reports a success of a name. Costs nothing while the name has not failed. */
     succeeded: (name: string) => {
-      open.get(name)?.next({ kind: 'succeeded' });
+      const followed = open.get(name);
+      if (followed === undefined) return;
+      followed.succeededMs ??= now();
+      followed.attemptsSubject.next({ kind: 'succeeded' });
     },
-    /** The name does not exist any more: stops following it. */
+    /** The name does not exist any more: stops following it. Returns whether that ended an outage. */
     removed: end,
+    /** The current outages: each from its first failure until it has succeeded for `quietMs`. */
+    list: (): readonly OpenOutage<Reason>[] => {
+      const nowMs = now();
+      return [...open]
+        .filter(([, { succeededMs = nowMs }]) => nowMs - succeededMs < quietMs)
+        .map(([name, { reason, sinceMs }]) => ({ name, reason, lastedMs: nowMs - sinceMs }));
+    },
     /** Subscribe before the first failure. Completes after `close`. */
     reports$: followedSubject.pipe(mergeAll(), stopping.until()),
     close: () => {

@@ -5,7 +5,7 @@ import type { LoadResult } from '../../rule-sources/load-result';
 import type { HealthActor } from './health';
 import type { RulesActor } from '../rules/rules';
 import type { StoreView } from '../store/backend';
-import { createOpenOutages, type OutageLog } from '../outage-log';
+import type { OutageLog } from '../outage-log';
 
 export interface TroublesDeps {
   readonly openOutages: OutageLog['open'];
@@ -29,10 +29,10 @@ const HEALTH_TEXTS: Readonly<Record<string, string>> = {
 
 export function createTroubles(deps: TroublesDeps) {
   const { openOutages, rules, health, store, monotonicMs } = deps;
-  const others = createOpenOutages<string>(monotonicMs, { quietMs: 0, maxOpen: 64 });
+  const others = new Map<string, { readonly reason: string; readonly sinceMs: number }>();
   const note = (isGood: boolean, name: string, reason = ''): void => {
-    if (isGood) others.succeeded(name);
-    else others.failed(name, reason);
+    if (isGood) others.delete(name);
+    else others.set(name, { reason, sinceMs: others.get(name)?.sinceMs ?? monotonicMs() });
   };
 
   const detailsOf = (name: string, reason: string): readonly string[] => {
@@ -59,9 +59,9 @@ export function createTroubles(deps: TroublesDeps) {
       const text = capitalised(lines.failing);
       return { name, text, details: detailsOf(name, reasonOf(fields)), lastedMs };
     }),
-    ...others.list().map(({ name, reason, lastedMs }) => {
+    ...[...others].map(([name, { reason, sinceMs }]) => {
       const details = detailsOf(name, furtherOf(name, reason));
-      return { name, text: textOf(name, reason), details, lastedMs };
+      return { name, text: textOf(name, reason), details, lastedMs: monotonicMs() - sinceMs };
     }),
   ];
 

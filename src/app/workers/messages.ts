@@ -7,7 +7,8 @@ import type { TlsPems } from '../../transport/grpc/options';
 import type { ProfileFile, ProfileRequest } from '../../transport/debug/profiles/profiles';
 import type { ServiceHealth } from '../observe/health';
 import type { CallAddresses } from '../process/open-ports';
-import type { OpenOutage, OutageFailure } from '../outage-log';
+import type { OpenOutage } from '../../../streams';
+import type { OutageFailure } from '../outage-log';
 
 /** Bytes that the connections of a worker hold: a gauge that the owner adds to its own. */
 export const HELD_BYTES = 'held_bytes';

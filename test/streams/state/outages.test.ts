@@ -42,3 +42,72 @@ describe('outages', () => {
     })();
   });
 });
+
+/** With fake timers: what `createOutages` lists, by the same clock as its reports. */
+function listing(maxOpen = 3) {
+  const outages = createOutages<string>(
+    {
+      everyMs: 60_000,
+      changeMs: 5_000,
+      quietMs: 2_000,
+      isSame: (a, b) => a === b,
+      now: () => jest.now(),
+    },
+    maxOpen,
+  );
+  outages.reports$.subscribe();
+  return outages;
+}
+
+describe('the list of outages', () => {
+  beforeEach(() => jest.useFakeTimers());
+  afterEach(() => jest.useRealTimers());
+
+  it('has what fails with its latest reason and since when', () => {
+    const outages = listing();
+    outages.failed('calls', 'refused', 1);
+    jest.advanceTimersByTime(5_000);
+    outages.failed('calls', 'no answer', 1);
+    expect(outages.list()).toEqual([{ name: 'calls', reason: 'no answer', lastedMs: 5_000 }]);
+  });
+
+  it('takes what comes and goes within the quiet time for one outage', () => {
+    const outages = listing();
+    outages.failed('calls', 'refused', 1);
+    outages.succeeded('calls');
+    jest.advanceTimersByTime(1_999);
+    outages.failed('calls', 'refused', 1);
+    expect(outages.list()).toMatchObject([{ lastedMs: 1_999 }]);
+    outages.succeeded('calls');
+    jest.advanceTimersByTime(2_000);
+    outages.failed('calls', 'refused', 1);
+    expect(outages.list()).toMatchObject([{ lastedMs: 0 }]);
+  });
+
+  it('forgets what has worked for the quiet time, whatever else works', () => {
+    const outages = listing();
+    outages.succeeded('calls');
+    outages.failed('calls', 'refused', 1);
+    outages.succeeded('rules');
+    outages.succeeded('calls');
+    jest.advanceTimersByTime(1_000);
+    outages.succeeded('calls');
+    expect(outages.list()).toHaveLength(1);
+    jest.advanceTimersByTime(1_000);
+    expect(outages.list()).toEqual([]);
+  });
+
+  it('is right at its time, also before the timer of the report has run', () => {
+    const outages = listing();
+    outages.failed('calls', 'refused', 1);
+    outages.succeeded('calls');
+    jest.setSystemTime(jest.now() + 2_000);
+    expect(outages.list()).toEqual([]);
+  });
+
+  it('has so many at most and forgets the oldest', () => {
+    const outages = listing();
+    for (const name of ['a', 'b', 'c', 'd']) outages.failed(name, '', 1);
+    expect(outages.list().map(({ name }) => name)).toEqual(['b', 'c', 'd']);
+  });
+});
