@@ -1,22 +1,12 @@
-import { MAX_LAPSES } from '../../../core/budgets/budget';
-
-/** Numbers without a reservation that one call skips at most. */
-const MAX_PASSED = 10_000;
-
-/** Numbers read at once. */
-const MAX_ASKED = 1_000;
-
-/** More runs than a rule has leases in turn, or a clock that goes back. */
-const MAX_RUNS = 8;
-
-/**
- * A counter with reservations, in Lua (budgets.md section 8), is a hash. Its field `s` has the runs of numbers of open
- * reservations, the expiry of the key, the reserved hits, the number of open reservations, the figures of each run, and the record
- * of limits and blocks. The numbers of a run are given in the order in which its leases expire, and a field per number has the
- * expiry, the hits and the field of the id; so expired ones are found without an index. Figures are doubles, which Lua packs and
- * reads ten times as fast as text, but fields of numbers are big-endian: those from 1 on begin with no `=`, as fields of ids do.
- */
-export const OPEN_LUA = `
+-- A counter with reservations (budgets.md section 8) is a hash. Its field `s` has the runs of numbers of open reservations, the expiry
+-- of the key, the reserved hits, the number of open reservations, the figures of each run, and the record of limits and blocks. The
+-- numbers of a run are given in the order in which its leases expire, and a field per number has the expiry, the hits and the field
+-- of the id; so expired ones are found without an index. Figures are doubles, which Lua packs and reads ten times as fast as text, but
+-- fields of numbers are big-endian: those from 1 on begin with no `=`, as fields of ids do.
+--
+-- Numbers without a reservation that one call skips at most; numbers read at once; and runs: more than a rule has leases in turn, or
+-- a clock that goes back.
+local MAX_PASSED, MAX_ASKED, MAX_RUNS = 10000, 1000, 8
 local byte = string.byte
 -- The field s, and the position of the record in it; or all of a value that is a record alone.
 local stored, recordAt
@@ -46,11 +36,11 @@ local function noteLapse(limiter, hits, moment)
   dues = dues + 1
 end
 -- Limits of this call for expired leases; and the number found for each counter, which a second read must repeat.
-local lapsesLeft, passesLeft, granted = ${String(MAX_LAPSES)}, ${String(MAX_PASSED)}, {}
+local lapsesLeft, passesLeft, granted = MAX_LAPSES, MAX_PASSED, {}
 -- Skips the next numbers of a run, those with expired leases and those no longer open; returns whether it may go on, or an error.
 local function passSome(limiter, name, r)
   local from, fields = heads[r], {}
-  for i = 1, min(${String(MAX_ASKED)}, nexts[r] - from) do fields[i] = packed('>d', from + i - 1) end
+  for i = 1, min(MAX_ASKED, nexts[r] - from) do fields[i] = packed('>d', from + i - 1) end
   local values = pcall('HMGET', name, unpack(fields))
   if values.err then return nil, values.err end
   for i = 1, #fields do
@@ -84,7 +74,7 @@ end
 local function findLapses(limiter, name)
   local kept, left, passes = 0, lapsesLeft, passesLeft
   -- A call that reads a counter again finds as many.
-  if granted[name] then lapsesLeft, passesLeft = granted[name], ${String(MAX_PASSED)} end
+  if granted[name] then lapsesLeft, passesLeft = granted[name], MAX_PASSED end
   local most = lapsesLeft
   gone = {}
   for r = 1, runs do
@@ -146,7 +136,7 @@ local function enqueue(limiter)
     if last < lasts[soonest] then soonest = r end
     top = max(top, nexts[r] + 2 ^ 40)
   end
-  if not chosen and runs == ${String(MAX_RUNS)} then
+  if not chosen and runs == MAX_RUNS then
     chosen, due = soonest, lasts[soonest]
   elseif not chosen then
     runs, chosen = runs + 1, runs + 1
@@ -164,4 +154,3 @@ local function openText()
   end
   return text
 end
-`;
