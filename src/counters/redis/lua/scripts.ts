@@ -79,26 +79,48 @@ export const CLUSTER_SCRIPTS: Scripts = { ...SCRIPTS, isDeclaringKeys: false };
 /** For all kinds, also for requests that are decided together. */
 export const OPERATIONS_SCRIPT = script(TIMED, CHARGE, file('operations'));
 
+/** What a counter with budgets is in Redis: the same for decisions and for operators. */
+const RECORD = files('texts', 'budgets/record');
+const STORED = file('budgets/stored');
+
 /** Making the functions of the general way costs as much as ten charges, so they are made when the first charge needs them. */
 const GENERAL = `local function general()
-${CHARGE}${files('budgets/open', 'budgets/find', 'budgets/commit', 'budgets/save', 'budgets/run')}end
+${CHARGE}${STORED}${files('budgets/open', 'budgets/find', 'budgets/commit', 'budgets/save', 'budgets/run')}end
 `;
 
 /** For batches with budgets. */
 export const BUDGETS_SCRIPT = script(
   TIMED,
+  RECORD,
   files('budgets/head', 'budgets/one-limit', 'budgets/arguments'),
   GENERAL,
   file('budgets/main'),
 );
 
 /** What operators read and change, by EVAL. Arguments and answers: at the head of each file. */
-const RECORD = file('operators/record');
-const STORED = file('operators/stored');
-export const READ_LOG = script(file('operators/read-log')).source;
-export const SET_LOG = script(file('operators/set-log')).source;
-export const READ_RECORD = script(RECORD, file('operators/read-record')).source;
-export const PUT_RECORD_PART = script(RECORD, file('operators/put-record-part')).source;
-export const READ_OPEN = script(RECORD, STORED, file('operators/read-open')).source;
-export const RESET_RECORD = script(STORED, file('operators/reset-record')).source;
-export const PUT_PART = script(RECORD, STORED, file('operators/put-part')).source;
+export const READ_LOG = operators(file('operators/read-log'));
+export const SET_LOG = operators(file('operators/set-log'));
+export const READ_RECORD = operators(RECORD, files('operators/record', 'operators/read-record'));
+export const PUT_RECORD_PART = operators(
+  RECORD,
+  files('operators/record', 'operators/put-record-part'),
+);
+export const READ_OPEN = operators(
+  RECORD,
+  STORED,
+  files('operators/record', 'operators/stored', 'operators/read-open'),
+);
+export const RESET_RECORD = operators(
+  RECORD,
+  STORED,
+  files('operators/stored', 'operators/reset-record'),
+);
+export const PUT_PART = operators(
+  RECORD,
+  STORED,
+  files('operators/record', 'operators/stored', 'operators/put-part'),
+);
+
+function operators(...parts: readonly string[]): string {
+  return script(file('numbers'), ...parts).source;
+}

@@ -9,7 +9,7 @@ end
 -- The names of the parts of a log, eight hits each: as many as its limit needs.
 local function addLog(limit)
   limit.isLog, limit.heir, limit.names = true, limit.kind.heir .. sub(limit.id, 2) .. ' 3', {}
-  for p = 1, max(1, ceil(limit.size / 8)) do limit.names[p] = nameOfLog(limit, p) end
+  for p = 1, max(1, ceil(limit.size / 8)) do limit.names[p] = nameOfLog(limit.id, p) end
   limit.part, limit.bytes = table.concat(limit.names, ';'), 64 * #limit.names
   return limit
 end

@@ -10,17 +10,6 @@ local place, places, names, known
 -- Parts that the rule does not have, with the ends until which they are copied; and whether one has no end of its own yet.
 local strays, isEndless
 local NO_HIT = packed('<d', 0)
-local function placesOf(value, from)
-  local _, last, layout = find(value, '^([^\n]*)\n', from)
-  if not last then return nil end
-  local all, at = {}, last + 1
-  names, known = {}, {}
-  for part, count in gmatch(layout, '([^ ;]+ (%d));') do
-    names[#names + 1], all[part] = part, at
-    at = at + 8 * count
-  end
-  return at == #value + 1 and all
-end
 -- Returns whether the record is ours.
 local function openRecord(limiter, value)
   place, places = nil, nil
@@ -33,7 +22,8 @@ local function openRecord(limiter, value)
       return true
     end
   end
-  places = placesOf(value, from)
+  known = {}
+  places, names = placesOf(value, from)
   return places
 end
 -- The position of a part of the record with this size; nothing where there is none.
@@ -88,13 +78,12 @@ local function lapseInto(limit, a, b, c)
   return a, b, c
 end
 local function standWindow(limit, at, used, last)
-  local isAstray, _
-  used, _, last, isAstray = limit.kind.standBy(limit, used or 0, last)
+  local stood, _, ends_, isAstray = limit.kind.standBy(limit, used or 0, last)
   isMended = isMended or isAstray
   for d = 1, dues do
-    if dueAt[d] >= limit.starts then used = min(used + dueHits[d], MAX_EXACT) end
+    if dueAt[d] >= limit.starts then stood = min(stood + dueHits[d], MAX_EXACT) end
   end
-  U[at], P[at], E[at] = used, 0, last
+  U[at], P[at], E[at] = stood, 0, ends_
 end
 local function standOwn(limit, at, a, b, c)
   if dues > 0 then a, b, c = lapseInto(limit, a, b, c) end
@@ -107,7 +96,7 @@ end
 local function logOf(limit, value)
   local live, p = nil, 1
   while true do
-    local name = limit.names[p] or places and nameOfLog(limit, p)
+    local name = limit.names[p] or places and nameOfLog(limit.id, p)
     local from = name and placeOf(value, name, 64)
     if not from then break end
     live, p = (live or '') .. sub(value, from, from + 63), p + 1
@@ -122,17 +111,16 @@ local function logOf(limit, value)
   return live
 end
 local function standLogLimit(limit, at, value)
-  local live, used, isAstray, _ = logOf(limit, value), nil, nil, nil
+  local live, lapsedHits = logOf(limit, value), 0
   if not live then return NO_INTEGER end
-  local lapsedHits = 0
   for d = 1, dues do
     live = limit.kind.take(live, dueHits[d], floor(dueAt[d] * 1000 / limit.micros))
     lapsedHits = lapsedHits + dueHits[d]
   end
-  used, live, _, isAstray = limit.kind.standLog(live, limit)
+  local used, stood, _, isAstray = limit.kind.standLog(live, limit)
   if not used then return NO_INTEGER end
   isMended = isMended or isAstray
-  U[at], P[at], E[at] = used, live, 0
+  U[at], P[at], E[at] = used, stood, 0
   logged[at] = max(0, used - lapsedHits)
 end
 local function standBlock(block, at, value)

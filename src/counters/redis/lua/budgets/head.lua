@@ -5,12 +5,7 @@
 --
 -- Answers three lists: the figures of each counter before its charges (see `putBudget`), or the text of an error; the indices of
 -- increments held back; and the time of the call in microseconds.
-local gmatch, sub = string.gmatch, string.sub
-local packed, read = struct.pack, struct.unpack
 local BLOCK = '<ddddd'
-local function nameOfLog(limit, p)
-  return limit.id .. (p > 1 and '+' .. p - 1 or '') .. ' 8'
-end
 local nowMs, processMs = floor(micros / 1000), tonumber(ARGV[at - 1])
 local limiters, orders, runEnds = {}, {}, {}
 local nameOf, idOf, hitsOf, orderOf, ttlOf = {}, {}, {}, {}, {}
@@ -23,4 +18,8 @@ end
 local function expireAt(name, ends)
   local done = pcall('PEXPIRE', name, format(WHOLE, ends - nowMs))
   return type(done) == 'table' and done.err
+end
+-- Until when a key is kept that is needed until then: for some more, so that few charges move it.
+local function keptUntil(needed)
+  return floor(min(needed + min((needed - nowMs) / 4, 600000) + 5000, nowMs + LONGEST))
 end

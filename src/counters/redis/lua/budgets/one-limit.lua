@@ -97,7 +97,7 @@ local function oneLimit(limiter)
     needed = needed + 1000
     local isLater = needed > ends
     if isLater then
-      ends = floor(min(needed + min((needed - nowMs) / 4, 600000) + 5000, nowMs + LONGEST))
+      ends = keptUntil(needed)
       local wrong = stored and expireAt(name, ends)
       if wrong then return true, wrong end
     end

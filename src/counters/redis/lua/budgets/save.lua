@@ -47,7 +47,7 @@ local function othersOf(limiter)
     local limit = limiter.limits[j]
     if limit.isLog then
       for p = #limit.names + 1, ceil(#P[j] / 64) do
-        layout = layout .. nameOfLog(limit, p) .. ';'
+        layout = layout .. nameOfLog(limit.id, p) .. ';'
         figures = figures .. filled(sub(P[j], 64 * p - 63, 64 * p), 64)
       end
     end
@@ -131,11 +131,11 @@ local function neededUntil(limiter)
   for _, stray in ipairs(strays or {}) do needed = max(needed, stray.untilMs + SPARE_MS) end
   return max(needed, now) + 1000
 end
--- Whether the time to live must grow: by some more than needed, so that few charges move it.
+-- Whether the time to live must grow.
 local function isKeptLonger(limiter)
   local needed = neededUntil(limiter)
   if needed <= ends then return false end
-  ends = floor(min(needed + min((needed - nowMs) / 4, 600000) + 5000, nowMs + LONGEST))
+  ends = keptUntil(needed)
   return true
 end
 local function delete(name)

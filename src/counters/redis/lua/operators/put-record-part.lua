@@ -2,5 +2,5 @@
 -- time to live stays.
 local record = putPart(redis.call('GET', KEYS[1]) or '', 1, ARGV[1], ARGV[2])
 if not record then return NOT_OURS end
-local life = math.max(redis.call('PTTL', KEYS[1]), tonumber(ARGV[3]))
-return redis.call('PSETEX', KEYS[1], string.format('%.0f', life), record)
+local life = max(redis.call('PTTL', KEYS[1]), tonumber(ARGV[3]))
+return redis.call('PSETEX', KEYS[1], format(WHOLE, life), record)

@@ -1,42 +1,39 @@
--- The record of a counter is packed (see `recordOf` of budgets/save.lua); operators see it as text, as in core/budgets/record.ts.
+-- Operators see the record of a counter as text, as in core/budgets/record.ts.
 local NOT_OURS = redis.error_reply(NO_INTEGER)
 local function textOf(value, from)
   if from > #value then return '' end
-  local _, last, layout = string.find(value, '^([^\n]*)\n', from)
-  if not last then return nil end
-  local text, at = '', last + 1
-  for id, count in string.gmatch(layout, '([^ ;]+) (%d);') do
-    if at + 8 * count > #value + 1 then return nil end
-    text = text .. id
-    for _ = 1, count do
-      text = text .. ' ' .. string.format('%.0f', (struct.unpack('<d', value, at)))
-      at = at + 8
-    end
+  local places, parts = placesOf(value, from)
+  if not places then return nil end
+  local text = ''
+  for _, part in ipairs(parts) do
+    local at = places[part]
+    text = text .. sub(part, 1, -3)
+    for f = 0, sub(part, -1) - 1 do text = text .. ' ' .. format('%.0f', (read('<d', value, at + 8 * f))) end
     text = text .. ';'
   end
-  return at == #value + 1 and text
+  return text
 end
 local function isLog(id)
-  return string.find(id, '^l%d+$') ~= nil
+  return find(id, '^l%d+$') ~= nil
 end
 -- The hits of a log in parts of eight, the last of which is filled with zeros.
 local function partsOfLog(id, times)
-  local layout, at = '', 0
-  while at == 0 or at < #times do
-    layout = layout .. id .. (at > 0 and '+' .. at / 8 or '') .. ' 8;'
-    at = at + 8
+  local layout, p = '', 0
+  while p == 0 or 8 * p < #times do
+    p = p + 1
+    layout = layout .. nameOfLog(id, p) .. ';'
   end
-  for i = #times + 1, at do times[i] = 0 end
+  for i = #times + 1, 8 * p do times[i] = 0 end
   return layout
 end
 local function packedOf(text)
   if text == '' then return '' end
   local layout, figures = '', ''
-  for id, all in string.gmatch(text, '([^ ;]+)([ %d]+);') do
+  for id, all in gmatch(text, '([^ ;]+)([ %d]+);') do
     local list = {}
-    for figure in string.gmatch(all, '%d+') do list[#list + 1] = tonumber(figure) end
+    for figure in gmatch(all, '%d+') do list[#list + 1] = tonumber(figure) end
     layout = layout .. (isLog(id) and partsOfLog(id, list) or id .. ' ' .. #list .. ';')
-    for i, figure in ipairs(list) do list[i] = struct.pack('<d', figure) end
+    for i, figure in ipairs(list) do list[i] = packed('<d', figure) end
     figures = figures .. table.concat(list)
   end
   return layout .. '\n' .. figures
@@ -45,9 +42,9 @@ end
 local function putPart(value, from, head, part)
   local text, others = head == '' and '' or textOf(value, from), ''
   if not text then return nil end
-  local id = string.sub(head, 1, -2)
-  for one in string.gmatch(text, '[^;]+;') do
-    local isOld = string.sub(one, 1, #head) == head or isLog(id) and string.sub(one, 1, #id + 1) == id .. '+'
+  local id = sub(head, 1, -2)
+  for one in gmatch(text, '[^;]+;') do
+    local isOld = sub(one, 1, #head) == head or isLog(id) and sub(one, 1, #id + 1) == id .. '+'
     if not isOld then others = others .. one end
   end
   return packedOf(others .. part)
