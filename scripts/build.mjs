@@ -13,6 +13,7 @@ const FILES = [
   'package.json',
   'tsconfig.json',
   'scripts/build-client.mjs',
+  'scripts/copy-lua.mjs',
   // npm writes it at each installation: other versions of libraries have other types.
   'node_modules/.package-lock.json',
 ];
@@ -42,6 +43,7 @@ if (process.argv[2] === '--when-changed') {
 rmSync(NOTE, { force: true });
 try {
   run('node_modules/typescript/bin/tsc', '--incremental', '--tsBuildInfoFile', COMPILED);
+  run('scripts/copy-lua.mjs');
   run('scripts/build-client.mjs');
   run('scripts/make-executable.mjs');
 } catch (error) {

@@ -3,7 +3,7 @@ import type { BudgetState } from '../../src/core/kinds/kind';
 import type { ScriptIncrement } from '../../src/counters/redis/operations-call';
 import { readBudgetAnswer } from '../../src/counters/redis/budgets/budget-answer';
 import { encodeBudgetCall } from '../../src/counters/redis/budgets/budget-call';
-import { BUDGET_SCRIPTS } from '../../src/counters/redis/budgets/budget-script';
+import { BUDGETS_SCRIPT } from '../../src/counters/redis/lua/scripts';
 import { unpack } from '../../src/counters/redis/message-pack';
 import { callScript } from '../../src/counters/redis/script-call';
 import { budgetEntry, budgetLimiterOf } from '../support/budget-arbitraries';
@@ -52,7 +52,7 @@ const call = async (increments: readonly ScriptIncrement[], nowMs: number) => {
   const nowSeconds = nowMs / 1_000;
   const how = { groupEnds: undefined, nowSeconds, isDeclaringKeys: true };
   const args = encodeBudgetCall({ increments, ...how, nowMicros: nowMs * 1_000 });
-  const answer = await callScript(server.client, BUDGET_SCRIPTS.declaring, args, 'eval');
+  const answer = await callScript(server.client, BUDGETS_SCRIPT, args, 'eval');
   const { states, failures } = readBudgetAnswer(unpack(answer as Buffer), increments);
   expect(failures).toBeUndefined();
   return states as readonly BudgetState[];

@@ -5,7 +5,7 @@ import type { RuleLimit } from '../../src/core/rules/rules';
 import type { ScriptIncrement, OperationsReply } from '../../src/counters/redis/operations-call';
 import { readBudgetAnswer } from '../../src/counters/redis/budgets/budget-answer';
 import { encodeBudgetCall } from '../../src/counters/redis/budgets/budget-call';
-import { BUDGET_SCRIPTS } from '../../src/counters/redis/budgets/budget-script';
+import { BUDGETS_SCRIPT } from '../../src/counters/redis/lua/scripts';
 import { unpack } from '../../src/counters/redis/message-pack';
 import { listOpen } from '../../src/counters/redis/open-reservations';
 import { callScript } from '../../src/counters/redis/script-call';
@@ -38,7 +38,7 @@ const call = async (
 ): Promise<OperationsReply> => {
   const about = { groupEnds: undefined, isDeclaringKeys: true, nowSeconds: nowMs / 1_000 };
   const args = encodeBudgetCall({ increments, ...about, nowMicros: nowMs * 1_000 });
-  const answer = await callScript(server.client, BUDGET_SCRIPTS.declaring, args, 'eval');
+  const answer = await callScript(server.client, BUDGETS_SCRIPT, args, 'eval');
   const reply = readBudgetAnswer(unpack(answer as Buffer), increments);
   expect(reply.failures).toBeUndefined();
   return reply;

@@ -10,7 +10,7 @@ import {
   readOperationsAnswer,
   type ScriptIncrement,
 } from '../../src/counters/redis/operations-call';
-import { KIND_SCRIPTS } from '../../src/counters/redis/lua-kinds';
+import { OPERATIONS_SCRIPT } from '../../src/counters/redis/lua/scripts';
 import { unpack } from '../../src/counters/redis/message-pack';
 import { callScript } from '../../src/counters/redis/script-call';
 import { MOVES, play, rules } from '../support/algorithm-arbitraries';
@@ -47,8 +47,7 @@ const call = async (increments: readonly ScriptIncrement[], options: CallOptions
     isDeclaringKeys,
     ...now,
   });
-  const script = KIND_SCRIPTS[isDeclaringKeys ? 'declaring' : 'cluster'];
-  const answer = await callScript(client, script, args, 'eval');
+  const answer = await callScript(client, OPERATIONS_SCRIPT, args, 'eval');
   const reply = readOperationsAnswer(unpack(answer as Buffer), increments);
   return { ...reply, states: counterStates(reply.states) ?? [] };
 };
@@ -111,7 +110,7 @@ const expectKept = async (
   const { previous, ages } = counter;
   expect(value).toBe(kind.encode(limiter, { used, previous, elapsed: 0, ages }, tick));
   // What is overwritten in place keeps the end that it got there: Redis' clock, which ends it, is not the one given.
-  const isInPlace = kind.lua?.record?.inPlace !== undefined;
+  const isInPlace = kind.lua?.hasPrevious === true;
   const slackMs = isInPlace ? (periodTicks * tickMicros) / 1_000 : 0;
   expect(ttlMs).toBeLessThanOrEqual(counter.lifetimeMs + slackMs);
   expect(ttlMs).toBeGreaterThan(counter.lifetimeMs - slackMs - 60_000);

@@ -6,7 +6,7 @@ import { readRecordOf } from '../../src/counters/redis/counter-writer';
 import type { ScriptIncrement } from '../../src/counters/redis/operations-call';
 import { readBudgetAnswer } from '../../src/counters/redis/budgets/budget-answer';
 import { encodeBudgetCall } from '../../src/counters/redis/budgets/budget-call';
-import { BUDGET_SCRIPTS } from '../../src/counters/redis/budgets/budget-script';
+import { BUDGETS_SCRIPT } from '../../src/counters/redis/lua/scripts';
 import { listOpen } from '../../src/counters/redis/open-reservations';
 import type { RuleLimit } from '../../src/core/rules/rules';
 import { unpack } from '../../src/counters/redis/message-pack';
@@ -59,7 +59,7 @@ function createCounter() {
     const call = { increments: [operation], groupEnds: undefined, isDeclaringKeys: true };
     const clocks = { nowSeconds: Math.floor(nowMs / 1_000), nowMicros: nowMs * 1_000 };
     const args = encodeBudgetCall({ ...call, ...clocks });
-    const answer = await callScript(server.client, BUDGET_SCRIPTS.declaring, args, 'eval');
+    const answer = await callScript(server.client, BUDGETS_SCRIPT, args, 'eval');
     const { states, failures } = readBudgetAnswer(unpack(answer as Buffer), [operation]);
     expect(failures).toBeUndefined();
     return states[0] as BudgetState;

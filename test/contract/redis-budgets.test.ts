@@ -6,7 +6,7 @@ import type { BudgetState, Reservation, State } from '../../src/core/kinds/kind'
 import type { ScriptIncrement } from '../../src/counters/redis/operations-call';
 import { readBudgetAnswer } from '../../src/counters/redis/budgets/budget-answer';
 import { encodeBudgetCall } from '../../src/counters/redis/budgets/budget-call';
-import { BUDGET_SCRIPTS } from '../../src/counters/redis/budgets/budget-script';
+import { BUDGETS_SCRIPT } from '../../src/counters/redis/lua/scripts';
 import { unpack } from '../../src/counters/redis/message-pack';
 import { callScript } from '../../src/counters/redis/script-call';
 import {
@@ -47,7 +47,7 @@ const call = async (increments: readonly ScriptIncrement[], options: CallOptions
   const { nowSeconds = (nowMs ?? START_MS) / 1_000 } = options;
   const now = nowMs === undefined ? {} : { nowMicros: nowMs * 1_000 };
   const args = encodeBudgetCall({ increments, groupEnds, nowSeconds, isDeclaringKeys, ...now });
-  const script = BUDGET_SCRIPTS[isDeclaringKeys ? 'declaring' : 'cluster'];
+  const script = BUDGETS_SCRIPT;
   const answer = await callScript(server.client, script, args, 'eval');
   return readBudgetAnswer(unpack(answer as Buffer), increments);
 };

@@ -3,8 +3,8 @@ import type { BudgetState, Reservation } from '../../src/core/kinds/kind';
 import type { ScriptIncrement } from '../../src/counters/redis/operations-call';
 import { readBudgetAnswer } from '../../src/counters/redis/budgets/budget-answer';
 import { encodeBudgetCall } from '../../src/counters/redis/budgets/budget-call';
-import { BUDGET_SCRIPTS } from '../../src/counters/redis/budgets/budget-script';
-import { RESET_RECORD } from '../../src/counters/redis/budgets/operator-scripts';
+import { BUDGETS_SCRIPT } from '../../src/counters/redis/lua/scripts';
+import { RESET_RECORD } from '../../src/counters/redis/lua/scripts';
 import { unpack } from '../../src/counters/redis/message-pack';
 import { callScript } from '../../src/counters/redis/script-call';
 import { budgetEntry, budgetLimiterOf } from '../support/budget-arbitraries';
@@ -72,7 +72,7 @@ function createCounter() {
       isDeclaringKeys: true,
     };
     const args = encodeBudgetCall({ ...call, nowMicros: (EVE_MS + ms) * 1_000 });
-    const answer = await callScript(server.client, BUDGET_SCRIPTS.declaring, args, 'eval');
+    const answer = await callScript(server.client, BUDGETS_SCRIPT, args, 'eval');
     const { states, failures } = readBudgetAnswer(unpack(answer as Buffer), [operation]);
     expect(failures).toBeUndefined();
     const state = states[0] as BudgetState;

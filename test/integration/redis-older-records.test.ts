@@ -13,8 +13,8 @@ import {
 } from '../../src/counters/redis/operations-call';
 import { readBudgetAnswer } from '../../src/counters/redis/budgets/budget-answer';
 import { encodeBudgetCall } from '../../src/counters/redis/budgets/budget-call';
-import { BUDGET_SCRIPTS } from '../../src/counters/redis/budgets/budget-script';
-import { KIND_SCRIPTS } from '../../src/counters/redis/lua-kinds';
+import { BUDGETS_SCRIPT } from '../../src/counters/redis/lua/scripts';
+import { OPERATIONS_SCRIPT } from '../../src/counters/redis/lua/scripts';
 import { unpack } from '../../src/counters/redis/message-pack';
 import { callScript } from '../../src/counters/redis/script-call';
 import { limiterOfLimits } from '../support/budget-limiters';
@@ -80,7 +80,7 @@ async function restore(record: StoredRecord) {
       ...{ nowSeconds, nowMicros: nowSeconds * 1_000_000 },
     };
     const isBudget = isBudgetLimiter(limiter);
-    const script = (isBudget ? BUDGET_SCRIPTS : KIND_SCRIPTS).declaring;
+    const script = isBudget ? BUDGETS_SCRIPT : OPERATIONS_SCRIPT;
     const args = isBudget ? encodeBudgetCall(call) : encodeOperationsCall(call);
     const answer = unpack((await callScript(server.client, script, args, 'eval')) as Buffer);
     return isBudget ? readBudgetAnswer(answer, [asked]) : readOperationsAnswer(answer, [asked]);

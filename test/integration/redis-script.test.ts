@@ -1,6 +1,11 @@
 import { type Redis } from 'ioredis';
 import { type RedisConnection } from '../../src/counters/redis/connection';
-import { CLUSTER_SCRIPTS, SCRIPTS, type Script, type Scripts } from '../../src/counters/redis/lua';
+import {
+  CLUSTER_SCRIPTS,
+  SCRIPTS,
+  type Script,
+  type Scripts,
+} from '../../src/counters/redis/lua/scripts';
 import { addByScript } from '../../src/counters/redis/script';
 import { toAnswerError, UnknownOutcome } from '../../src/counters/redis/store-errors';
 import { batch, freshKey, increment } from '../contract/counters.contract';
@@ -84,7 +89,8 @@ describe.each([
   );
 
   it('leave the outcome open when their answer cannot be read', async () => {
-    const broken = change(scripts, 'return pack(value)', "return pack(value) .. 'x'");
+    const packing = "return function(value) return cmsgpack.pack(value) .. 'x' end";
+    const broken = change(scripts, 'return cmsgpack.pack', packing);
     const adding = addByScript(
       connectionWith(server.client, broken),
       batch([increment(freshKey())]),

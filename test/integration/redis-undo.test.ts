@@ -3,7 +3,7 @@ import { gcra } from '../../src/core/kinds/gcra';
 import type { CounterState, State } from '../../src/core/kinds/kind';
 import { readBudgetAnswer } from '../../src/counters/redis/budgets/budget-answer';
 import { encodeBudgetCall } from '../../src/counters/redis/budgets/budget-call';
-import { BUDGET_SCRIPTS } from '../../src/counters/redis/budgets/budget-script';
+import { BUDGETS_SCRIPT } from '../../src/counters/redis/lua/scripts';
 import { unpack } from '../../src/counters/redis/message-pack';
 import type { ScriptIncrement } from '../../src/counters/redis/operations-call';
 import { callScript } from '../../src/counters/redis/script-call';
@@ -58,7 +58,7 @@ describe.each(CASES)('%s', (_, limiter) => {
     const increments = [one];
     const about = { groupEnds: undefined, isDeclaringKeys: true, nowSeconds: plannedMs / 1_000 };
     const args = encodeBudgetCall({ increments, ...about, nowMicros: nowMs * 1_000 });
-    const answer = await callScript(server.client, BUDGET_SCRIPTS.declaring, args, 'eval');
+    const answer = await callScript(server.client, BUDGETS_SCRIPT, args, 'eval');
     const reply = readBudgetAnswer(unpack(answer as Buffer), increments);
     expect(reply.failures).toBeUndefined();
     return reply.states[0] as State;

@@ -1,6 +1,4 @@
-import { CLUSTER_SCRIPTS, SCRIPTS, type Script } from '../../src/counters/redis/lua';
-import { BUDGET_SCRIPTS } from '../../src/counters/redis/budgets/budget-script';
-import { KIND_SCRIPTS } from '../../src/counters/redis/lua-kinds';
+import { BUDGETS_SCRIPT, OPERATIONS_SCRIPT, SCRIPTS } from '../../src/counters/redis/lua/scripts';
 import { NO_INTEGER } from '../../src/counters/redis/store-errors';
 
 /** Errors of a server that is there and does not do what it is asked. */
@@ -60,10 +58,7 @@ export const bulk = (text: string) => `$${String(text.length)}\r\n${text}\r\n`;
 export const list = (...texts: readonly string[]) =>
   `*${String(texts.length)}\r\n${texts.map(bulk).join('')}`;
 
-const ADDING = [SCRIPTS.add, CLUSTER_SCRIPTS.add];
-const HOLDING_BACK = [SCRIPTS.holdBack, CLUSTER_SCRIPTS.holdBack];
-const BUDGETS: readonly Script[] = Object.values(BUDGET_SCRIPTS);
-const PLAYED = [...ADDING, ...HOLDING_BACK, ...Object.values(KIND_SCRIPTS), ...BUDGETS];
+const PLAYED = [SCRIPTS.add, SCRIPTS.holdBack, OPERATIONS_SCRIPT, BUDGETS_SCRIPT];
 const RIGHT: Readonly<Record<string, string>> = {
   del: ':1\r\n',
   get: '$-1\r\n',
@@ -91,14 +86,14 @@ export function rightAnswer(words: readonly string[], inside?: string): string |
 }
 
 /** What a script answers to one key. */
-function answerOf(played: Script, key: string, error: string | undefined): string {
+function answerOf(played: (typeof PLAYED)[number], key: string, error: string | undefined): string {
   const counters = (good: string, size: number) =>
     error === undefined ? `*${String(size)}\r\n${good}` : list(error);
-  if (ADDING.includes(played)) return counters(':1\r\n', 1);
+  if (played === SCRIPTS.add) return counters(':1\r\n', 1);
   // Two figures of a limit under gcra, and that nothing is open; then the time.
-  if (BUDGETS.includes(played))
+  if (played === BUDGETS_SCRIPT)
     return `*3\r\n${counters(':0\r\n'.repeat(3), 3)}*0\r\n${bulk('1795240200000000')}`;
-  const isFixed = HOLDING_BACK.includes(played);
+  const isFixed = played === SCRIPTS.holdBack;
   const size = isFixed ? 1 : key.includes('~g') ? 2 : 3;
   const time = isFixed ? '' : bulk('1795240200000000');
   const counts = counters((isFixed ? ':1\r\n' : ':0\r\n').repeat(size), size);

@@ -1,6 +1,5 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
-import { BUDGET_SCRIPTS } from '../../src/counters/redis/budgets/budget-script';
-import { KIND_SCRIPTS } from '../../src/counters/redis/lua-kinds';
+import { BUDGETS_SCRIPT, OPERATIONS_SCRIPT } from '../../src/counters/redis/lua/scripts';
 import { TIME_SCRIPT } from '../../src/counters/redis/server-clock';
 import { readCommand, writeCommand } from './resp';
 
@@ -10,9 +9,10 @@ export interface RedisClock {
 }
 
 /** Scripts whose first argument is the time of day. */
-const TIMED: readonly string[] = [KIND_SCRIPTS, BUDGET_SCRIPTS].flatMap(
-  ({ declaring: { sha, source } }) => [sha, source],
-);
+const TIMED: readonly string[] = [OPERATIONS_SCRIPT, BUDGETS_SCRIPT].flatMap(({ sha, source }) => [
+  sha,
+  source,
+]);
 
 /** A command as the server would take it if that were the time of day: in its first argument, in place of TIME, or both. */
 export function withClock(words: readonly string[], micros: number): readonly string[] {

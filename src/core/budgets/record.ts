@@ -7,7 +7,7 @@ import type { BlockTerms, Budget, BudgetEntry } from './budget';
 
 /*
  * The record of a counter (budgets.md section 8): `<id> <figures>;` for each limit, and `b:<id> <figures>;` for each block with a
- * state. Parts are found by name, so that a changed limit keeps its usage. Redis stores it packed (see `SAVE_LUA`), a log in parts
+ * state. Parts are found by name, so that a changed limit keeps its usage. Redis stores it packed (save.lua), a log in parts
  * of eight figures (`l60`, `l60+1`), and shows operators this text.
  */
 

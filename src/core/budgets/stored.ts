@@ -28,7 +28,7 @@ export interface StoredBudget {
 }
 
 /** At most this many strays are kept: those that end last. */
-const MAX_STRAYS = 16;
+export const MAX_STRAYS = 16;
 
 /**
  * A counter that was stored under other limits: limits that still exist keep their usage (found by id, blocks by whose refusals

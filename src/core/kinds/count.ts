@@ -1,4 +1,3 @@
-import { windowLua } from './window.lua';
 import type { Kind, Outcome } from './kind';
 import { commitCharges, refusesOne } from './whole';
 import { nothing, WINDOW_RANGE } from './window';
@@ -26,7 +25,7 @@ export const count = {
   hasBurst: false,
   readsFirst: false,
   isRecord: false,
-  lua: windowLua,
+  lua: { file: 'window', isLog: false, hasPrevious: false },
   ofHits: (_, hits) => hits,
   advance: (_, reading) => reading,
   free: ({ limit }, reading) => limit - reading,

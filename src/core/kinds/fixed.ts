@@ -1,4 +1,3 @@
-import { windowLua } from './window.lua';
 import type { CounterState, Kind } from './kind';
 import { isRecalledWhole, refusalOfWhole } from './refusal';
 import {
@@ -24,7 +23,7 @@ export const fixed = {
   hasBurst: false,
   readsFirst: true,
   isRecord: false,
-  lua: windowLua,
+  lua: { file: 'window', isLog: false, hasPrevious: false },
   ofHits: (_, used) => ({ used, previous: 0, elapsed: 0 }),
   advance: (_, state) => state,
   free: ({ size }, { used }) => size - used,

@@ -1,4 +1,3 @@
-import { gcraLua } from './gcra.lua';
 import type { CounterState, Limiter, Kind } from './kind';
 import { rollingWords, ROLLING_RANGE, numbersIn } from './rolling';
 import { isAstray } from './ticks';
@@ -27,7 +26,7 @@ export const gcra = {
   hasBurst: true,
   readsFirst: true,
   isRecord: true,
-  lua: gcraLua,
+  lua: { file: 'gcra', isLog: false, hasPrevious: false },
   ofHits: ({ periodTicks }, hits) => ({ used: hits * periodTicks, previous: 0, elapsed: 0 }),
   advance,
   free: ({ size, periodTicks }, { used }) => size * periodTicks - used,

@@ -1,4 +1,3 @@
-import type { KindLua } from './kind.lua';
 import type { Reading } from './state';
 import type { Ticks } from './ticks';
 
@@ -91,6 +90,16 @@ export interface KindWords {
   readonly ofLimiter: (limiter: Limiter) => readonly string[];
 }
 
+/** What the store in Redis has to know of a kind. */
+export interface KindLua {
+  /** Its Lua: a file of counters/redis/lua/kinds. */
+  readonly file: string;
+  /** Whether answers have the ticks of all hits, in place of figures. */
+  readonly isLog: boolean;
+  /** Whether answers have the hits of the window before. */
+  readonly hasPrevious: boolean;
+}
+
 /**
  * A kind of limit: pure functions over the reading of a counter. The table (`kinds.ts`) has all kinds; no code outside of this
  * folder knows one by its name.
@@ -158,9 +167,4 @@ export interface Kind<S extends Reading = Reading> {
   encode(limiter: Limiter<S>, reading: S, nowTick: number): string;
   /** The current reading of a value; undefined: another kind wrote it. */
   decode(limiter: Limiter<S>, value: string, nowTick: number): S | undefined;
-}
-
-/** A kind of the table: Redis counts with its Lua. */
-export interface ScriptedKind<S extends Reading = Reading> extends Kind<S> {
-  readonly lua: KindLua;
 }

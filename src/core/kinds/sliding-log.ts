@@ -1,7 +1,6 @@
 import type { CounterState, Limiter, Kind } from './kind';
 import { isRecalledWhole, refusalOfWhole } from './refusal';
 import { numbersIn, rollingWords, ROLLING_RANGE } from './rolling';
-import { slidingLogLua } from './sliding-log.lua';
 import { isAstray } from './ticks';
 import {
   commitCharges,
@@ -28,7 +27,7 @@ export const slidingLog = {
   hasBurst: false,
   readsFirst: true,
   isRecord: true,
-  lua: slidingLogLua,
+  lua: { file: 'sliding-log', isLog: true, hasPrevious: false },
   ofHits: (_, hits) => stateOf(new Array<number>(Math.min(hits, MAX_LOGGED)).fill(0)),
   advance: (limiter, { ages = [] }, ticks) => advance(limiter, ages, ticks),
   free: ({ size, periodTicks }, { used }) => (size - used) * periodTicks,

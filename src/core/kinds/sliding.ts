@@ -1,4 +1,3 @@
-import { slidingLua } from './sliding.lua';
 import type { CounterState, Limiter, Kind } from './kind';
 import { numbersIn, rollingWords, ROLLING_RANGE } from './rolling';
 import { isAstray } from './ticks';
@@ -28,7 +27,7 @@ export const sliding = {
   hasBurst: false,
   readsFirst: true,
   isRecord: true,
-  lua: slidingLua,
+  lua: { file: 'sliding', isLog: false, hasPrevious: true },
   ofHits: ({ periodTicks }, used, nowTick) => ({
     used,
     previous: 0,

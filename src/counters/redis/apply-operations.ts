@@ -10,32 +10,30 @@ import {
 import { type RedisConnection } from './connection';
 import { type Sending } from './pipeline';
 import { isReplyError } from './probe-server';
-import { BUDGET_SCRIPTS } from './budgets/budget-script';
 import { readBudgetAnswer } from './budgets/budget-answer';
 import { encodeBudgetCall } from './budgets/budget-call';
-import { type Script } from './lua';
-import { KIND_SCRIPTS } from './lua-kinds';
+import { BUDGETS_SCRIPT, OPERATIONS_SCRIPT, type Script } from './lua/scripts';
 import { readAnswer, runScript, toFailure } from './script';
 import { type ScriptArguments } from './script-call';
 import { isAboutKeys, isScriptsRefused, toNeedsScriptsError, toUnreadError } from './store-errors';
 
 /** A script for kinds that read first. */
 interface OperationScript {
-  readonly scripts: { readonly declaring: Script; readonly cluster: Script };
+  readonly script: Script;
   readonly encode: (call: OperationsCall) => ScriptArguments;
   readonly read: (answer: unknown, increments: OperationsCall['increments']) => OperationsReply;
 }
 
 /** Supports all kinds of the table. */
 export const OF_KINDS: OperationScript = {
-  scripts: KIND_SCRIPTS,
+  script: OPERATIONS_SCRIPT,
   encode: encodeOperationsCall,
   read: readOperationsAnswer,
 };
 
 /** Supports budgets too, and increments whose refusals hold back no other. */
 export const OF_BUDGETS: OperationScript = {
-  scripts: BUDGET_SCRIPTS,
+  script: BUDGETS_SCRIPT,
   encode: encodeBudgetCall,
   read: readBudgetAnswer,
 };
@@ -98,10 +96,9 @@ interface Call extends OperationsCall {
 
 /** Rejects with the error of the client or the server for the call as a whole. */
 async function callScript(connection: RedisConnection, call: Call): Promise<CounterReply> {
-  const { scripts, encode } = call.script;
+  const { script, encode } = call.script;
   const { client, clock } = connection;
   const sentSeconds = clock?.();
-  const script = scripts[call.isDeclaringKeys ? 'declaring' : 'cluster'];
   const answer = await runScript(client, script, encode(call), call.asking);
   const reply = readReply(connection, readAnswer(connection, answer), call);
   connection.onAnswered(reply, sentSeconds);

@@ -6,7 +6,7 @@ import type { OperationsReply } from './operations-call';
 import { isReplyError } from './probe-server';
 import { probeServer, type ServerAnswers } from './probe-server';
 import { createBatchesInFlight } from './in-flight';
-import type { Scripts } from './lua';
+import type { Scripts } from './lua/scripts';
 import { AwayError, isOfCluster } from './wrong-kind';
 import {
   isRedisAway,

@@ -16,7 +16,7 @@ import {
   READ_RECORD,
   RESET_RECORD,
   SET_LOG,
-} from './budgets/operator-scripts';
+} from './lua/scripts';
 import { leaseMsOf, readOpen, type OpenReading } from './open-reservations';
 import { type RedisCounters } from './options';
 

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { toReason } from '../../platform/errors';
 import type { Credentials } from '../../platform/credentials-source';
-import { type Script } from './lua';
+import { type Script } from './lua/scripts';
 import { isReplyError } from './probe-server';
 import { isLackOfScripts, isWrongServer } from './store-errors';
 import { probeServer, type ProbeOptions, type ServerAnswers } from './probe-server';

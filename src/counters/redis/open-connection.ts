@@ -11,7 +11,7 @@ import {
   type RedisConnection,
 } from './connection';
 import { ClosedOnScript, shakeHands, toKeysQuestion, type Capabilities } from './handshake';
-import { CLUSTER_SCRIPTS, SCRIPTS, type Script, type Scripts } from './lua';
+import { CLUSTER_SCRIPTS, SCRIPTS, type Script, type Scripts } from './lua/scripts';
 import { type NodeOptions, type RedisAddress } from './options';
 import { WrongKindError } from './wrong-kind';
 

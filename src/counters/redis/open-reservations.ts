@@ -3,7 +3,7 @@ import { isBudgetLimiter, MAX_LAPSES } from '../../core/budgets/budget';
 import type { BudgetState, Limiter } from '../../core/kinds/kind';
 import type { CounterPlace, ListedReservation } from '../../core/ports';
 import { toKeyError } from '../count';
-import { READ_OPEN } from './budgets/operator-scripts';
+import { READ_OPEN } from './lua/scripts';
 import type { RedisCounters } from './options';
 
 type CommandSender = Pick<RedisCounters, 'send'>;

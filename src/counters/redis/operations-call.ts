@@ -37,7 +37,7 @@ export interface OperationsCall {
   readonly nowMicros?: number;
 }
 
-/** The arguments that `kindsScript` reads. */
+/** The arguments of operations.lua. */
 export function encodeOperationsCall(call: OperationsCall): ScriptArguments {
   const { increments, groupEnds, isDeclaringKeys, nowMicros } = call;
   const { length } = increments;
@@ -198,7 +198,7 @@ export function readCounterState(
   const used = readCount(reader);
   if (!kind.isRecord) return { used, previous: 0, elapsed: 0 };
   if (kind.lua?.isLog === true) return readLog(reader, used, tickMicros, atMicros);
-  const previous = kind.lua?.has.previous === true ? readCount(reader) : 0;
+  const previous = kind.lua?.hasPrevious === true ? readCount(reader) : 0;
   const elapsed = readFigure(reader, Number.isSafeInteger, 'a number of ticks');
   return { used, previous, elapsed, ages: undefined, atMicros };
 }

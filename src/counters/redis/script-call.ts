@@ -1,6 +1,6 @@
 import { Command, type Redis } from 'ioredis';
 import { type Increment } from '../../core/ports';
-import { type Script } from './lua';
+import { type Script } from './lua/scripts';
 
 /** An EVALSHA or EVAL whose arguments are encoded in RESP already: the client's own encoding costs three times as much. */
 class ScriptCall extends Command {

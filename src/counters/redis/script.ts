@@ -5,7 +5,7 @@ import { isCount } from '../count';
 import { createReplyDraft, fail } from '../../core/batches/reply-draft';
 import { isReplyError } from './probe-server';
 import { type RedisConnection } from './connection';
-import { type Script } from './lua';
+import { type Script } from './lua/scripts';
 import { unpack } from './message-pack';
 import { callScript, encodeArguments, type ScriptArguments } from './script-call';
 import {

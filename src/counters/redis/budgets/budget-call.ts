@@ -9,7 +9,7 @@ import type { Limiter, Reservation } from '../../../core/kinds/kind';
 import { encodeKeys, type ScriptIncrement, type OperationsCall } from '../operations-call';
 import { encodeAscii, integerOf, type ScriptArguments } from '../script-call';
 
-/** The arguments that `budgetScript` reads. */
+/** The arguments of the script of budgets: see head.lua. */
 export function encodeBudgetCall(call: OperationsCall): ScriptArguments {
   const { increments, groupEnds = [], nowSeconds, isDeclaringKeys, nowMicros } = call;
   const limiters = new LimiterList(nowSeconds);
@@ -174,7 +174,7 @@ function encodeLimiter(args: Arguments, { budget }: BudgetLimiter, nowSeconds: n
   }
 }
 
-/** See `readLimiter`. */
+/** See `readLimiter` of arguments.lua. */
 function flagsOf({ reserve, isForced, isShadow }: Budget): string {
   const ofReserve = reserve === undefined ? '' : reserve.isReleased ? 'rl' : 'r';
   return ofReserve + (isForced ? 'f' : '') + (isShadow ? 's' : '');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { Command, type Redis } from 'ioredis';
-import { SCRIPTS } from '../../../../src/counters/redis/lua';
+import { SCRIPTS } from '../../../../src/counters/redis/lua/scripts';
 import { callScript, encodeArguments } from '../../../../src/counters/redis/script-call';
 import { SOME_MATCH } from '../../../support/rules';
 

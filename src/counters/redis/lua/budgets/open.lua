@@ -1,33 +1,15 @@
-import { MAX_LAPSES } from '../../../core/budgets/budget';
-
-/** Numbers without a reservation that one call skips at most. */
-const MAX_PASSED = 10_000;
-
-/** Numbers read at once. */
-const MAX_ASKED = 1_000;
-
-/** More runs than a rule has leases in turn, or a clock that goes back. */
-const MAX_RUNS = 8;
-
-/**
- * A counter with reservations, in Lua (budgets.md section 8), is a hash. Its field `s` has the runs of numbers of open
- * reservations, the expiry of the key, the reserved hits, the number of open reservations, the figures of each run, and the record
- * of limits and blocks. The numbers of a run are given in the order in which its leases expire, and a field per number has the
- * expiry, the hits and the field of the id; so expired ones are found without an index. Figures are doubles, which Lua packs and
- * reads ten times as fast as text, but fields of numbers are big-endian: those from 1 on begin with no `=`, as fields of ids do.
- */
-export const OPEN_LUA = `
-local byte = string.byte
+-- The open reservations of a counter (see stored.lua).
+--
+-- Numbers without a reservation that one call skips at most; numbers read at once; and runs: more than a rule has leases in turn, or
+-- a clock that goes back.
+local MAX_PASSED, MAX_ASKED, MAX_RUNS = 10000, 1000, 8
 -- The field s, and the position of the record in it; or all of a value that is a record alone.
 local stored, recordAt
-local _
 local held, open, runs, ends, was, isMet, lapsed
 -- Whether anything was found that only a wrong clock can have written, or a figure below 0: in the record, and in the reservations.
 local isMended, isOpenMended
--- Per run: the first number that may be open, the next to be given, the expiry of the first (or earlier) and of the last lease.
-local heads, nexts, firsts, lasts = {}, {}, {}, {}
--- Whether its numbers may expire later than its last one, so that it takes no more; its last expiry is then stored below 0.
-local closed = {}
+-- The figures of each run, as of `runOf`.
+local heads, nexts, firsts, lasts, closed = {}, {}, {}, {}, {}
 local number
 -- Expired leases: their fields, and the hits to charge by the moment of expiry.
 local gone, dues
@@ -46,19 +28,18 @@ local function noteLapse(limiter, hits, moment)
   dues = dues + 1
 end
 -- Limits of this call for expired leases; and the number found for each counter, which a second read must repeat.
-local lapsesLeft, passesLeft, granted = ${String(MAX_LAPSES)}, ${String(MAX_PASSED)}, {}
+local lapsesLeft, passesLeft, granted = MAX_LAPSES, MAX_PASSED, {}
 -- Skips the next numbers of a run, those with expired leases and those no longer open; returns whether it may go on, or an error.
 local function passSome(limiter, name, r)
-  local from, fields = heads[r], {}
-  for i = 1, min(${String(MAX_ASKED)}, nexts[r] - from) do fields[i] = packed('>d', from + i - 1) end
+  local from = heads[r]
+  local fields = numbersFrom(from, nexts[r], MAX_ASKED)
   local values = pcall('HMGET', name, unpack(fields))
   if values.err then return nil, values.err end
   for i = 1, #fields do
     local number, value = from + i - 1, values[i]
     if value then
       if #value < 18 then return nil, NO_INTEGER end
-      local due, hits = read('<dd', value)
-      due = min(due, lasts[r])
+      local due, hits = leaseOf(value, lasts[r])
       if due > nowMs or lapsesLeft == 0 then
         heads[r], firsts[r] = number, due
         return false
@@ -84,7 +65,7 @@ end
 local function findLapses(limiter, name)
   local kept, left, passes = 0, lapsesLeft, passesLeft
   -- A call that reads a counter again finds as many.
-  if granted[name] then lapsesLeft, passesLeft = granted[name], ${String(MAX_PASSED)} end
+  if granted[name] then lapsesLeft, passesLeft = granted[name], MAX_PASSED end
   local most = lapsesLeft
   gone = {}
   for r = 1, runs do
@@ -107,23 +88,18 @@ local function findLapses(limiter, name)
   held, open = 0, 0
 end
 local function standOpen(order, name, id, own)
-  if #stored < 25 then return NO_INTEGER end
-  runs = byte(stored)
-  recordAt = 26 + 32 * runs
-  if #stored < recordAt - 1 then return NO_INTEGER end
-  local isOver
+  local length = headOf(stored)
+  if not length then return NO_INTEGER end
+  recordAt = length + 1
+  local isOver, isAstray
   local latest = nowMs + order.limiter.lease + SPARE_MS
-  _, ends, held, open = read('<Bddd', stored)
+  runs, ends, held, open = read('<Bddd', stored)
   -- A value that an earlier build let fall below 0, or wrote where others had: then nothing is reserved.
   if not (held >= 0) then held, isOpenMended = 0, true end
   if not (open >= 0) then open, isOpenMended = 0, true end
   for r = 1, runs do
-    heads[r], nexts[r], firsts[r], lasts[r] = read('<dddd', stored, 32 * r - 6)
-    closed[r], lasts[r] = lasts[r] < 0, math.abs(lasts[r])
-    -- A lease that expires later than a whole lease from now was set by a wrong clock or a longer lease: all of the run expire by
-    -- then.
-    if lasts[r] > latest then lasts[r], closed[r], isOpenMended = latest, true, true end
-    firsts[r] = min(firsts[r], lasts[r])
+    heads[r], nexts[r], firsts[r], lasts[r], closed[r], isAstray = runOf(stored, r, latest)
+    isOpenMended = isOpenMended or isAstray
     isOver = isOver or firsts[r] <= nowMs
   end
   if isOver then
@@ -146,7 +122,7 @@ local function enqueue(limiter)
     if last < lasts[soonest] then soonest = r end
     top = max(top, nexts[r] + 2 ^ 40)
   end
-  if not chosen and runs == ${String(MAX_RUNS)} then
+  if not chosen and runs == MAX_RUNS then
     chosen, due = soonest, lasts[soonest]
   elseif not chosen then
     runs, chosen = runs + 1, runs + 1
@@ -164,4 +140,3 @@ local function openText()
   end
   return text
 end
-`;

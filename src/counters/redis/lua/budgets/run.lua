@@ -1,15 +1,12 @@
-/** Applies charges, and the run of a request whose charges are decided together (budgets.md section 7), in Lua. */
-export const RUN_LUA = `
+-- Applies charges, and the run of a request whose charges are decided together (budgets.md section 7).
 local function putBudget(limiter, after, size)
   for j = 1, #limiter.limits do
     local limit = limiter.limits[j]
     if limit.isWindow then
       after[size + 1], after[size + 2] = U[j], E[j]
       size = size + 2
-    elseif limit.isLog then
-      size = putLog(after, size, P[j])
     elseif not limit.isSlots then
-      size = limit.kind.put(after, size, U[j], P[j], E[j])
+      size = put(limit.kind, after, size, U[j], P[j], E[j])
     end
   end
   if limiter.isReserving then
@@ -48,7 +45,7 @@ local function apply(i)
   if not used then return fail(size, previous) end
   local wrong = charge(nameOf[i], order, ttlOf[i], used, previous, elapsed, isAstray)
   if wrong then return fail(size, wrong) end
-  size = order.kind.put(after, size, used, previous, elapsed)
+  size = put(order.kind, after, size, used, previous, elapsed)
 end
 -- Whether a refund is over all the same; no block refuses it.
 local function isInDebt(limiter)
@@ -89,7 +86,7 @@ local function readCounter(i)
   end
   local used, previous, elapsed = stand(nameOf[i], order)
   if not used then return end
-  order.kind.put(readings, 0, used, previous, elapsed)
+  put(order.kind, readings, 0, used, previous, elapsed)
   if hits > 0 then
     return readings, hits > order.size or order.cost > order.kind.free(order, used, previous, elapsed)
   end
@@ -120,4 +117,4 @@ local function applyRun(first, last)
     end
   end
 end
-`;
+return apply, applyRun

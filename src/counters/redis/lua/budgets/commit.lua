@@ -1,7 +1,4 @@
-import { MAX_OPEN } from '../../../core/budgets/budget';
-
-/** Decides and commits a charge, in Lua: the same as `judge.ts`, `commit.ts` and `block.ts` of core/budgets. */
-export const COMMIT_LUA = `
+-- Decides and commits a charge: the same as judge.ts, commit.ts and block.ts of core/budgets.
 local refusing = {}
 -- Free units, reserved ones not counted as free.
 local function freeOf(limit, j)
@@ -25,7 +22,7 @@ local function judge(order, hits)
     refusing[j] = isRefusing
     isOver = isOver or isRefusing
   end
-  return isOver or isReserve and open >= ${String(MAX_OPEN)}, block
+  return isOver or isReserve and open >= MAX_OPEN, block
 end
 local function isTaking(limit, isDenied)
   return not limit.isSlots and not limit.isResting and (limit.isCharging or not isDenied)
@@ -36,7 +33,7 @@ local function takeAll(limiter, hits, isDenied)
     local limit = limiter.limits[j]
     if isTaking(limit, isDenied) then
       if limit.isLog then
-        P[j] = takeIntoLog(P[j], hits, limit.now)
+        P[j] = limit.kind.take(P[j], hits, limit.now)
         U[j] = #P[j] / 8
       else U[j] = max(0, min(U[j] + hits * limit.unit, limit.most)) end
       isAny = true
@@ -119,7 +116,7 @@ local function commitBudget(order, i)
     if was >= 0 then return false, false, false end
     local isOver, block = judge(order, hits)
     local isStruck = isOver and refuse(order, hits, block)
-    local opens = open < ${String(MAX_OPEN)} and (order.limiter.isForced or not isOver)
+    local opens = open < MAX_OPEN and (order.limiter.isForced or not isOver)
     return isStruck, opens, false
   end
   if mode == 'l' or was < 0 then return false, false, false end
@@ -127,4 +124,3 @@ local function commitBudget(order, i)
   local charged = mode == 'h' and was or mode == 'c' and 0 or hits
   return charged > 0 and takeAll(order.limiter, charged), false, true
 end
-`;

@@ -1,8 +1,5 @@
-/**
- * Writes a counter, in Lua. A refused command leaves a counter that refuses too much, never one that admits too much: a key's time
- * to live is set before what needs it, and reservations are removed before the sum says so.
- */
-export const SAVE_LUA = `
+-- Writes a counter. A refused command leaves a counter that refuses too much, never one that admits too much: a key's time to live
+-- is set before what needs it, and reservations are removed before the sum says so.
 local function isBlockKept(limiter)
   for b = 1, #limiter.blocks do
     if KQ[b] > 0 then return true end
@@ -20,7 +17,7 @@ end
 local function endOfLimit(limit, j)
   if limit.isWindow then return nowMs + E[j] * 1000 - processMs + SPARE_MS end
   local ticks
-  if limit.isLog then ticks = U[j] > 0 and limit.period + lastOfLog(P[j]) - limit.now or 0
+  if limit.isLog and U[j] == 0 then ticks = 0
   else ticks = limit.kind.life(limit, U[j], P[j], E[j]) end
   return nowMs + ceil(ticks * limit.micros / 1000)
 end
@@ -32,7 +29,7 @@ end
 -- A record with the ends of parts that have none: without them each write would keep the key for longer.
 local function withEnds(record)
   if not isEndless or not strays then return record end
-  local line, names_, figures = find(record, '\\n', 1, true), '', ''
+  local line, names_, figures = find(record, '\n', 1, true), '', ''
   for _, stray in ipairs(strays) do
     if stray.isEndless then
       names_, figures = names_ .. '~' .. stray.id .. ' 1;', figures .. packed('<d', stray.untilMs)
@@ -50,7 +47,7 @@ local function othersOf(limiter)
     local limit = limiter.limits[j]
     if limit.isLog then
       for p = #limit.names + 1, ceil(#P[j] / 64) do
-        layout = layout .. nameOfLog(limit, p) .. ';'
+        layout = layout .. nameOfLog(limit.id, p) .. ';'
         figures = figures .. filled(sub(P[j], 64 * p - 63, 64 * p), 64)
       end
     end
@@ -107,9 +104,9 @@ local function recordOf(limiter)
     layout = limiter.layouts[2].head
     for b = 1, #limiter.blocks do figures = figures .. packed(BLOCK, KS[b], KE[b], KU[b], KT[b], KQ[b]) end
   end
-  if not (strays or limiter.hasLog) then return layout .. '\\n' .. figures end
+  if not (strays or limiter.hasLog) then return layout .. '\n' .. figures end
   local moreLayout, more = othersOf(limiter)
-  return layout .. moreLayout .. '\\n' .. figures .. more
+  return layout .. moreLayout .. '\n' .. figures .. more
 end
 -- The same for a limit with reserved hits, which are charged when the last lease expires.
 local function endOfHeld(limit, j, now)
@@ -134,11 +131,11 @@ local function neededUntil(limiter)
   for _, stray in ipairs(strays or {}) do needed = max(needed, stray.untilMs + SPARE_MS) end
   return max(needed, now) + 1000
 end
--- Whether the time to live must grow: by some more than needed, so that few charges move it.
+-- Whether the time to live must grow.
 local function isKeptLonger(limiter)
   local needed = neededUntil(limiter)
   if needed <= ends then return false end
-  ends = floor(min(needed + min((needed - nowMs) / 4, 600000) + 5000, nowMs + LONGEST))
+  ends = keptUntil(needed)
   return true
 end
 local function delete(name)
@@ -209,4 +206,3 @@ local function saveBudget(order, i)
     return saveOpen(limiter, i, isChanged, opens, isEnded)
   end
 end
-`;

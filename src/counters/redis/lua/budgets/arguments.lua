@@ -1,53 +1,38 @@
-import type { CounterState, Kind, ScriptedKind } from '../../../core/kinds/kind';
-import { KINDS } from '../../../core/kinds/kinds';
-import type { KeyPlaces } from '../lua';
-
-/** Number of figures in the record per limit, by the letter of its kind; a window has its count and its end. */
-const KEPT = KINDS.flatMap(({ letter, lua: { record } }) =>
-  record === undefined ? [] : [`${letter} = ${String(record.kept.length)}`],
-);
-
-/** The kinds with a log, and the letter of the kind whose part is read where there is no log. */
-const LOGS = KINDS.flatMap((kind: Kind<CounterState> | ScriptedKind) =>
-  kind.lua?.isLog === true ? [`${kind.letter} = '${kind.heirOf?.letter ?? ''}'`] : [],
-);
-
-/** Reads the arguments of `budgetScript`, in Lua. */
-export function argumentsLua({ key }: KeyPlaces): string {
-  return `
-local KEPT, LOGS = { ${KEPT.join(', ')} }, { ${LOGS.join(', ')} }
+-- Reads the arguments of the script of budgets.
 local function take()
   at = at + 1
   return ARGV[at - 1]
 end
 local function takeNumber()
-  return tonumber(take())
+  return take() + 0
 end
 -- The names of the parts of a log, eight hits each: as many as its limit needs.
-local function addLog(limit, heir)
-  limit.isLog, limit.heir, limit.names = true, heir .. sub(limit.id, 2) .. ' 3', {}
-  for p = 1, max(1, ceil(limit.size / 8)) do limit.names[p] = nameOfLog(limit, p) end
+local function addLog(limit)
+  limit.isLog, limit.heir, limit.names = true, limit.kind.heir .. sub(limit.id, 2) .. ' 3', {}
+  for p = 1, max(1, ceil(limit.size / 8)) do limit.names[p] = nameOfLog(limit.id, p) end
   limit.part, limit.bytes = table.concat(limit.names, ';'), 64 * #limit.names
   return limit
 end
 local function readLimit()
-  local limit = { id = take(), letter = take(), size = takeNumber() }
+  local limit, letter = { id = take() }, take()
+  limit.size = takeNumber()
   local flags = takeNumber()
   limit.isCharging, limit.isResting = flags % 2 == 1, flags >= 2
-  if limit.letter == 'i' then
+  if letter == 'i' then
     limit.isSlots = true
     return limit
   end
   limit.drain, limit.period, limit.micros = takeNumber(), takeNumber(), takeNumber()
-  local kept = KEPT[limit.letter]
-  if not kept then
-    limit.isWindow, kept = true, 2
+  local kind = kindOf(letter)
+  local kept = kind.kept
+  limit.kind = kind
+  if kind.isCount then
+    limit.isWindow = true
     limit.starts, limit.ends, limit.longest = takeNumber() * 1000, takeNumber(), takeNumber()
     limit.latestEnd = floor(processMs / 1000) + limit.longest + SPARE_MS / 1000
   end
-  setClock(limit, micros)
-  limit.capacity = limit.size * limit.period
-  if LOGS[limit.letter] then return addLog(limit, LOGS[limit.letter]) end
+  complete(limit)
+  if kind.isLog then return addLog(limit) end
   limit.part, limit.bytes, limit.form = limit.id .. ' ' .. kept, 8 * kept, '<' .. ('d'):rep(kept)
   return limit
 end
@@ -60,10 +45,10 @@ local function layoutOf(text, bytes, parts)
 end
 local function addLayouts(limiter)
   local text, bytes = layoutOf('', 0, limiter.limits)
-  limiter.layouts = { { head = text, text = text .. '\\n', bytes = #text + 1 + bytes } }
+  limiter.layouts = { { head = text, text = text .. '\n', bytes = #text + 1 + bytes } }
   if #limiter.blocks == 0 then return end
   text, bytes = layoutOf(text, bytes, limiter.blocks)
-  limiter.layouts[2] = { head = text, text = text .. '\\n', bytes = #text + 1 + bytes }
+  limiter.layouts[2] = { head = text, text = text .. '\n', bytes = #text + 1 + bytes }
 end
 local function readLimiter()
   local flags = take()
@@ -87,18 +72,18 @@ local function readLimiter()
   return limiter
 end
 local function readOrder()
-  local order = { letter = take(), holds = take() == '1', text = take(), times = takeNumber() }
+  local letter = take()
+  local order = { holds = take() == '1', text = take(), times = takeNumber() }
   order.undo, order.hits = takeNumber(), tonumber(order.text)
   if order.undo == 0 then order.undo = nil end
-  if order.letter == 'b' then
+  if letter == 'b' then
     order.limiter, order.mode = limiters[takeNumber()], take()
     if order.mode ~= 'a' and order.mode ~= 'l' then order.one = order.limiter.one end
     return order
   end
-  order.charging = take() == '1'
+  order.kind, order.charging = kindOf(letter), take() == '1'
   order.drain, order.size, order.period, order.micros = takeNumber(), takeNumber(), takeNumber(), takeNumber()
-  setClock(order, micros)
-  order.capacity = order.size * order.period
+  completeOrder(order)
   return order
 end
 for i = 1, takeNumber() do limiters[i] = readLimiter() end
@@ -108,18 +93,16 @@ for r = 1, takeNumber() do runEnds[r] = takeNumber() end
 local function readCharge(i)
   local order = orders[ARGV[at]]
   at = at + 1
-  orderOf[i], nameOf[i], hitsOf[i] = order, ${key}, order.hits
+  orderOf[i], nameOf[i], hitsOf[i] = order, keys[before + i], order.hits
   if order.limiter then
     if order.mode ~= 'a' then
       local id = ARGV[at]
       if id ~= '' then idOf[i] = id end
-      hitsOf[i] = tonumber(ARGV[at + 1])
+      hitsOf[i] = ARGV[at + 1] + 0
       at = at + 2
     end
-  elseif not KEPT[order.letter] then
+  elseif order.kind.isCount then
     ttlOf[i] = ARGV[at]
     at = at + 1
   end
 end
-`;
-}

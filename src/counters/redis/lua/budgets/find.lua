@@ -1,13 +1,6 @@
-/** Parts of a record that its rule does not have are copied up to this number; the others end first. */
-const MAX_STRAYS = 16;
-
-/**
- * Reads the state of a counter, in Lua: the same as `advance.ts`, `record.ts` and `stored.ts` of core/budgets. The figures of the
- * current counter are in locals of the script, so that nothing is allocated per key: `U`, `P` and `E` of each limit (used,
- * previous, elapsed or the end of the window; for a log the number of its hits and the log), `KS` to `KQ` of each block (see
- * `BlockState`), and those of open reservations.
- */
-export const FIND_LUA = `
+-- Reads the state of a counter: the same as advance.ts, record.ts and stored.ts of core/budgets. The figures of the current counter
+-- are in locals, so that nothing is allocated per key: U, P and E of each limit (used, previous, elapsed or the end of the window; for
+-- a log the number of its hits and the log), KS to KQ of each block (see `BlockState`), and those of open reservations.
 local U, P, E = {}, {}, {}
 local KS, KE, KU, KT, KQ = {}, {}, {}, {}, {}
 -- The hits that each log had before the call.
@@ -17,17 +10,6 @@ local place, places, names, known
 -- Parts that the rule does not have, with the ends until which they are copied; and whether one has no end of its own yet.
 local strays, isEndless
 local NO_HIT = packed('<d', 0)
-local function placesOf(value, from)
-  local _, last, layout = find(value, '^([^\\n]*)\\n', from)
-  if not last then return nil end
-  local all, at = {}, last + 1
-  names, known = {}, {}
-  for part, count in gmatch(layout, '([^ ;]+ (%d));') do
-    names[#names + 1], all[part] = part, at
-    at = at + 8 * count
-  end
-  return at == #value + 1 and all
-end
 -- Returns whether the record is ours.
 local function openRecord(limiter, value)
   place, places = nil, nil
@@ -40,7 +22,8 @@ local function openRecord(limiter, value)
       return true
     end
   end
-  places = placesOf(value, from)
+  known = {}
+  places, names = placesOf(value, from)
   return places
 end
 -- The position of a part of the record with this size; nothing where there is none.
@@ -59,8 +42,9 @@ local function figuresOf(value, part, form, size)
   if not from then return nil end
   return read(form, value, from)
 end
-local function isWhole(figure)
-  return figure >= 0 and figure <= MAX_EXACT and figure % 1 == 0
+local function areWhole(a, b, c)
+  return a >= 0 and a <= MAX_EXACT and a % 1 == 0 and b >= 0 and b <= MAX_EXACT and b % 1 == 0
+    and c >= 0 and c <= MAX_EXACT and c % 1 == 0
 end
 -- A count below 0 is 0, and mended.
 local function lifted(figure)
@@ -70,11 +54,14 @@ local function lifted(figure)
 end
 -- The state of a limit from its figures, if any; nothing where they are not ours.
 local function standBy(limit, a, b, c)
-  if not a then return limit.kind.stand(false, limit) end
-  a, b, c = lifted(a), lifted(b), lifted(c)
-  if not (isWhole(a) and isWhole(b) and isWhole(c)) then return nil, NO_INTEGER end
-  local used, previous, elapsed, isAstray = limit.kind.standBy(limit, a, b, c)
-  if used == 0 and previous == 0 then return limit.kind.stand(false, limit) end
+  local kind = limit.kind
+  if not a then return kind.standBy(limit, 0, 0, 0) end
+  if not areWhole(a, b, c) then
+    a, b, c = lifted(a), lifted(b), lifted(c)
+    if not areWhole(a, b, c) then return nil, NO_INTEGER end
+  end
+  local used, previous, elapsed, isAstray = kind.standBy(limit, a, b, c)
+  if used == 0 and previous == 0 then return kind.standBy(limit, 0, 0, 0) end
   return used, previous, elapsed, isAstray
 end
 -- Charges each lease at the moment of its expiry, and returns the figures after that.
@@ -91,12 +78,12 @@ local function lapseInto(limit, a, b, c)
   return a, b, c
 end
 local function standWindow(limit, at, used, last)
-  if not used or used == 0 or last < limit.ends then used, last = 0, limit.ends end
-  if last > limit.latestEnd then last, isMended = limit.ends, true end
+  local stood, _, ends_, isAstray = limit.kind.standBy(limit, used or 0, last)
+  isMended = isMended or isAstray
   for d = 1, dues do
-    if dueAt[d] >= limit.starts then used = min(used + dueHits[d], MAX_EXACT) end
+    if dueAt[d] >= limit.starts then stood = min(stood + dueHits[d], MAX_EXACT) end
   end
-  U[at], P[at], E[at] = used, 0, last
+  U[at], P[at], E[at] = stood, 0, ends_
 end
 local function standOwn(limit, at, a, b, c)
   if dues > 0 then a, b, c = lapseInto(limit, a, b, c) end
@@ -109,7 +96,7 @@ end
 local function logOf(limit, value)
   local live, p = nil, 1
   while true do
-    local name = limit.names[p] or places and nameOfLog(limit, p)
+    local name = limit.names[p] or places and nameOfLog(limit.id, p)
     local from = name and placeOf(value, name, 64)
     if not from then break end
     live, p = (live or '') .. sub(value, from, from + 63), p + 1
@@ -118,24 +105,22 @@ local function logOf(limit, value)
     local from = places and places[limit.heir]
     if not from then return '' end
     local window, before, count = read('<ddd', value, from)
-    if not (isWhole(window) and isWhole(before) and isWhole(count)) then return nil end
-    return logOfWindow(limit, window, before, count)
+    return areWhole(window, before, count) and limit.kind.ofWindow(limit, window, before, count) or nil
   end
   while sub(live, -8) == NO_HIT do live = sub(live, 1, -9) end
   return live
 end
 local function standLogLimit(limit, at, value)
-  local live, used, isAstray = logOf(limit, value), nil, nil
+  local live, lapsedHits = logOf(limit, value), 0
   if not live then return NO_INTEGER end
-  local lapsedHits = 0
   for d = 1, dues do
-    live = takeIntoLog(live, dueHits[d], floor(dueAt[d] * 1000 / limit.micros))
+    live = limit.kind.take(live, dueHits[d], floor(dueAt[d] * 1000 / limit.micros))
     lapsedHits = lapsedHits + dueHits[d]
   end
-  used, live, isAstray = standLog(live, limit)
+  local used, stood, _, isAstray = limit.kind.standLog(live, limit)
   if not used then return NO_INTEGER end
   isMended = isMended or isAstray
-  U[at], P[at], E[at] = used, live, 0
+  U[at], P[at], E[at] = used, stood, 0
   logged[at] = max(0, used - lapsedHits)
 end
 local function standBlock(block, at, value)
@@ -147,9 +132,7 @@ local function standBlock(block, at, value)
     KS[at], KE[at], KU[at], KT[at], KQ[at] = 0, 0, 0, 0, 0
     return
   end
-  if not (isWhole(strikes) and isWhole(span) and isWhole(until_) and isWhole(took) and isWhole(quiet)) then
-    return NO_INTEGER
-  end
+  if not (areWhole(strikes, span, until_) and areWhole(took, quiet, 0)) then return NO_INTEGER end
   local latest, longest = nowMs + SPARE_MS, max(block.upTo, block.lasts)
   if until_ > latest + longest or span > latest + block.within or quiet > latest + longest then
     isMended = true
@@ -162,8 +145,10 @@ local function standLimit(limit, at, value)
   if limit.isLog then return standLogLimit(limit, at, value) end
   local a, b, c = figuresOf(value, limit.part, limit.form, limit.bytes)
   if not limit.isWindow then return standOwn(limit, at, a, b, c) end
-  if a then a, b = lifted(a), lifted(b) end
-  if a and not (isWhole(a) and isWhole(b)) then return NO_INTEGER end
+  if a and not areWhole(a, b, 0) then
+    a, b = lifted(a), lifted(b)
+    if not areWhole(a, b, 0) then return NO_INTEGER end
+  end
   standWindow(limit, at, a, b)
 end
 -- Until when a part is needed that no rule of ours has: no longer than its key was kept for it.
@@ -171,7 +156,7 @@ local function endOfKey(limiter, name)
   if limiter.isReserving then return ends end
   local ms = pcall('PTTL', name)
   -- A user without the permission to read it keeps it for as long as a usual window may last.
-  return nowMs + (type(ms) == 'number' and max(0, ms) or ${String(31 * 86_400_000)})
+  return nowMs + (type(ms) == 'number' and max(0, ms) or 31 * 86400000)
 end
 local function findStrays(limiter, name, value)
   local all, byId, ends_, last = {}, {}, {}, nil
@@ -198,9 +183,9 @@ local function findStrays(limiter, name, value)
       end
     end
   end
-  if #all > ${String(MAX_STRAYS)} then
+  if #all > MAX_STRAYS then
     table.sort(all, function(a, b) return a.untilMs > b.untilMs end)
-    for k = #all, ${String(MAX_STRAYS)} + 1, -1 do all[k] = nil end
+    for k = #all, MAX_STRAYS + 1, -1 do all[k] = nil end
   end
   strays = #all > 0 and all or nil
 end
@@ -237,4 +222,3 @@ local function standBudget(order, i)
   if wrong then return wrong end
   return standLimits(limiter, name, stored)
 end
-`;

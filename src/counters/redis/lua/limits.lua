@@ -1,0 +1,28 @@
+-- Counters of a wrong clock that were mended.
+local mended = 0
+-- The kinds by their letters, each made when it is first needed.
+local KINDS = {}
+local function kindOf(letter)
+  local kind = KINDS[letter]
+  if not kind then
+    kind = makeKind(letter)
+    KINDS[letter] = kind
+  end
+  return kind
+end
+-- A limit with its figures at the current time: the tick of now, and those that a correct clock may have written.
+local function complete(limit)
+  limit.now = floor(micros / limit.micros)
+  local most = limit.period + 1000 * SPARE_MS / limit.micros
+  limit.astray, limit.latest = -most, limit.now + most
+  limit.capacity, limit.most = limit.size * limit.period, limit.kind.most
+  -- Units of a hit.
+  limit.unit = limit.kind.isDraining and limit.period or 1
+end
+-- The same for an order: equal charges to counters of one limit.
+local function completeOrder(order)
+  complete(order)
+  order.cost, order.step = order.hits * order.period, order.hits * order.unit
+  -- The end of a text that is written now.
+  if order.kind.isDraining then order.ready = format(' ' .. WHOLE, order.now) end
+end
