@@ -1,7 +1,7 @@
 import type { TableReading } from '../platform/env-table/read-table';
 import { oneOfInAnyCase, wholeNumber } from '../platform/env-table/parsers';
 import type { memstoreTable } from './memstore';
-import { setting } from './setting';
+import { optional, setting } from './setting';
 import type { storeTable } from './store';
 
 const BACKENDS = {
@@ -15,21 +15,26 @@ const BACKENDS = {
 export type Backend = 'kvstore' | 'memstore' | 'memory';
 
 export const backendTable = {
-  type: setting('BACKEND_TYPE', oneOfInAnyCase(BACKENDS), {
-    doc: 'where counters live: kvstore (redis), memstore (memcache), or memory (this process)',
-    whenUnset: 'the first that has an address, else memory',
-  }),
+  type: optional(
+    'BACKEND_TYPE',
+    oneOfInAnyCase(BACKENDS),
+    'the first that has an address, else memory',
+    { doc: 'where counters live: kvstore (redis), memstore (memcache), or memory (this process)' },
+  ),
 };
 
 export const memoryTable = {
-  maxKeys: setting('MEMORY_MAX_KEYS', wholeNumber(1), {
-    default: '1000000',
+  maxKeys: setting('MEMORY_MAX_KEYS', wholeNumber(1), '1000000', {
     doc: 'memory: most counters that are kept at the same time',
   }),
-  maxBytes: setting('MEMORY_MAX_BYTES', wholeNumber(1_048_576), {
-    doc: 'memory: most bytes that these counters may take, 160 for each and 2 for a character of its key',
-    whenUnset: '536870912, or half of what the heap may hold where that is less',
-  }),
+  maxBytes: optional(
+    'MEMORY_MAX_BYTES',
+    wholeNumber(1_048_576),
+    '536870912, or half of what the heap may hold where that is less',
+    {
+      doc: 'memory: most bytes that these counters may take, 160 for each and 2 for a character of its key',
+    },
+  ),
 };
 
 export interface BackendReadings {

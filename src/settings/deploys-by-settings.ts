@@ -14,7 +14,7 @@ const PLACES = [
   memstoreTable.srv,
 ];
 
-const NAMES = PLACES.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+const NAMES = PLACES.flatMap(({ name, aliases }) => [name, ...aliases]);
 
 export function deploysBySettings(env: Environment): boolean {
   return NAMES.some((name) => {

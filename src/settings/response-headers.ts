@@ -1,42 +1,34 @@
 import type { TableReading } from '../platform/env-table/read-table';
 import { boolean, headerName, oneOf, onOrOff, wholeNumber } from '../platform/env-table/parsers';
 import type { Values } from '../platform/env-table/setting';
-import { setting } from './setting';
+import { optional, setting } from './setting';
 
 export const responseHeadersTable = {
-  enabled: setting('LIMIT_RESPONSE_HEADERS_ENABLED', boolean, {
-    default: 'false',
+  enabled: setting('LIMIT_RESPONSE_HEADERS_ENABLED', boolean, 'false', {
     doc: 'true adds the headers below to the answers',
   }),
-  limit: setting('LIMIT_LIMIT_HEADER', headerName, {
-    default: 'RateLimit-Limit',
+  limit: setting('LIMIT_LIMIT_HEADER', headerName, 'RateLimit-Limit', {
     doc: 'header with the limit',
   }),
-  remaining: setting('LIMIT_REMAINING_HEADER', headerName, {
-    default: 'RateLimit-Remaining',
+  remaining: setting('LIMIT_REMAINING_HEADER', headerName, 'RateLimit-Remaining', {
     doc: 'header with the requests that remain',
   }),
-  reset: setting('LIMIT_RESET_HEADER', headerName, {
-    default: 'RateLimit-Reset',
+  reset: setting('LIMIT_RESET_HEADER', headerName, 'RateLimit-Reset', {
     doc: 'header with the seconds until the window ends',
   }),
-  policies: setting('LIMIT_POLICY_HEADERS', oneOf('off', 'nearest', 'all'), {
-    default: 'off',
+  policies: setting('LIMIT_POLICY_HEADERS', oneOf('off', 'nearest', 'all'), 'off', {
     doc: 'adds RateLimit-Policy and RateLimit: of the limit with the least remaining, or of all (at most 8)',
   }),
-  retryAfter: setting('LIMIT_RETRY_AFTER', onOrOff, {
-    default: 'off',
+  retryAfter: setting('LIMIT_RETRY_AFTER', onOrOff, 'off', {
     doc: 'on adds Retry-After to answers that are over a limit',
   }),
-  jitterPercent: setting('LIMIT_RESET_JITTER', wholeNumber(0, 100), {
-    default: '0',
+  jitterPercent: setting('LIMIT_RESET_JITTER', wholeNumber(0, 100), '0', {
     doc: 'most percent that is added to waits of more than a second in these headers; the same for the same counter',
   }),
-  near: setting('LIMIT_NEAR_HEADER', headerName, {
+  near: optional('LIMIT_NEAR_HEADER', headerName, 'unset', {
     doc: 'header that is 1 when an admitted request is near a limit (NEAR_LIMIT_RATIO)',
   }),
-  body: setting('LIMIT_BODY', oneOf('off', 'problem', 'untyped-problem'), {
-    default: 'off',
+  body: setting('LIMIT_BODY', oneOf('off', 'problem', 'untyped-problem'), 'off', {
     doc: 'problem gives refused clients a body of the type application/problem+json, untyped-problem leaves it to Envoy to send the type (experimental)',
   }),
 };

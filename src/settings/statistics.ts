@@ -16,65 +16,58 @@ import {
   type Diagnostics,
   readTable,
 } from '../platform/env-table/read-table';
-import { setting, timer } from './setting';
+import { optional, setting, timer } from './setting';
 import { compilePattern, type Pattern } from '../platform/pattern';
 
 export const statisticsTable = {
-  useStatsd: setting('USE_STATSD', boolean, {
-    default: 'true',
+  useStatsd: setting('USE_STATSD', boolean, 'true', {
     doc: 'false writes statistics to standard output; gives way to another output unless it is set',
   }),
-  disableStats: setting('DISABLE_STATS', boolean, {
-    default: 'false',
+  disableStats: setting('DISABLE_STATS', boolean, 'false', {
     doc: 'true switches every output off; /stats of the debug server stays',
   }),
-  flushIntervalMs: setting('STATS_FLUSH_INTERVAL', timer, {
-    default: '10s',
+  flushIntervalMs: setting('STATS_FLUSH_INTERVAL', timer, '10s', {
     doc: 'time between two flushes',
   }),
-  statsdHost: setting('STATSD_HOST', host, { default: 'localhost', doc: 'host of StatsD' }),
-  statsdPort: setting('STATSD_PORT', remotePort, { default: '8125', doc: 'port of StatsD' }),
-  statsdProtocol: setting('STATSD_PROTOCOL', oneOfInAnyCase({ tcp: 'tcp', udp: 'udp' }), {
-    default: 'tcp',
+  statsdHost: setting('STATSD_HOST', host, 'localhost', { doc: 'host of StatsD' }),
+  statsdPort: setting('STATSD_PORT', remotePort, '8125', { doc: 'port of StatsD' }),
+  statsdProtocol: setting('STATSD_PROTOCOL', oneOfInAnyCase({ tcp: 'tcp', udp: 'udp' }), 'tcp', {
     doc: 'tcp or udp; statistics with tags go over udp unless it is set',
   }),
-  extraTags: setting('EXTRA_TAGS', pairs(':'), {
+  extraTags: optional('EXTRA_TAGS', pairs(':'), 'none', {
     doc: 'tags of all statistics, k1:v1,k2:v2',
-    whenUnset: 'none',
   }),
-  maxSeries: setting('STATS_MAX_SERIES', wholeNumber(1), {
-    default: '100000',
+  maxSeries: setting('STATS_MAX_SERIES', wholeNumber(1), '100000', {
     doc: 'most series of one metric; the rest is summed in one of its own',
   }),
-  useTaggedStatsd: setting('USE_TAGGED_STATSD', boolean, {
-    default: 'false',
+  useTaggedStatsd: setting('USE_TAGGED_STATSD', boolean, 'false', {
     doc: 'true sends statistics to StatsD with tags',
   }),
-  mogrifierNames: setting('USE_TAGGED_STATSD_MOGRIFIERS', listOf(word, 'the name of a mogrifier'), {
-    aliases: ['TAGGED_STATSD_MOGRIFIERS'],
-    doc: 'names of mogrifiers, which turn parts of names into tags, in order',
-    whenUnset: 'none',
-  }),
-  usePullMetrics: setting('USE_PULLMETRICS', boolean, {
-    default: 'false',
+  mogrifierNames: optional(
+    'USE_TAGGED_STATSD_MOGRIFIERS',
+    listOf(word, 'the name of a mogrifier'),
+    'none',
+    {
+      aliases: ['TAGGED_STATSD_MOGRIFIERS'],
+      doc: 'names of mogrifiers, which turn parts of names into tags, in order',
+    },
+  ),
+  usePullMetrics: setting('USE_PULLMETRICS', boolean, 'false', {
     doc: 'true serves metrics for a scraper',
   }),
-  pullAddress: setting('PULLMETRICS_ADDR', listenAddress, {
-    default: ':9090',
+  pullAddress: setting('PULLMETRICS_ADDR', listenAddress, ':9090', {
     doc: 'address that is scraped',
   }),
-  pullPath: setting('PULLMETRICS_PATH', urlPath, {
-    default: '/metrics',
-    doc: 'path that is scraped',
-  }),
-  pullMapperFile: setting('PULLMETRICS_MAPPER_YAML', path, {
+  pullPath: setting('PULLMETRICS_PATH', urlPath, '/metrics', { doc: 'path that is scraped' }),
+  pullMapperFile: optional('PULLMETRICS_MAPPER_YAML', path, 'the built-in mapping', {
     doc: 'file that maps names of statistics to metrics',
-    whenUnset: 'the built-in mapping',
   }),
-  pullResponseTimeAsMilliseconds: setting('PULLMETRICS_RESPONSE_TIME_AS_MILLISECONDS', boolean, {
-    default: 'false',
-    doc: 'true gives response times in milliseconds instead of seconds',
-  }),
+  pullResponseTimeAsMilliseconds: setting(
+    'PULLMETRICS_RESPONSE_TIME_AS_MILLISECONDS',
+    boolean,
+    'false',
+    { doc: 'true gives response times in milliseconds instead of seconds' },
+  ),
 };
 
 /** The output of statistics; at most one. */
@@ -155,15 +148,14 @@ export type StatisticsSettings = ReturnType<typeof toStatistics>;
 export function mogrifierTable(name: string) {
   const prefix = `TAGGED_STATSD_MOGRIFIER_${name}`;
   return {
-    pattern: setting(`${prefix}_PATTERN`, text, {
+    pattern: optional(`${prefix}_PATTERN`, text, 'unset', {
       doc: 'regular expression for the names of metrics',
     }),
-    metricName: setting(`${prefix}_NAME`, text, {
+    metricName: optional(`${prefix}_NAME`, text, 'unset', {
       doc: 'name that is sent; $1, $2, … are groups of the pattern',
     }),
-    tags: setting(`${prefix}_TAGS`, pairs(':'), {
+    tags: optional(`${prefix}_TAGS`, pairs(':'), 'none', {
       doc: 'tags that are sent, k1:v1,k2:v2; may hold $1, $2, …',
-      whenUnset: 'none',
     }),
   };
 }

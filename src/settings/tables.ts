@@ -76,7 +76,7 @@ export interface Misspelt {
 }
 
 const NAMES: readonly string[] = SUBJECTS.flatMap(({ settings }) =>
-  settings.flatMap(({ name, aliases = [] }) => [name, ...aliases]),
+  settings.flatMap(({ name, aliases }) => [name, ...aliases]),
 ).filter((name) => !name.includes('<'));
 
 /** Set by today's deployments and read by no program, not even the reference. */

@@ -14,8 +14,7 @@ const workers: Parser<number | 'auto'> = {
 };
 
 export const workersTable = {
-  workers: setting('WORKERS', workers, {
-    default: '1',
+  workers: setting('WORKERS', workers, '1', {
     doc: 'processes that decide, on the same ports; auto: as many as CPUs and memory allow',
   }),
 };

@@ -30,7 +30,7 @@ function findGiven(
   diagnostics: Diagnostics,
 ): readonly Given[] {
   const given: Given[] = [];
-  for (const name of [entry.name, ...(entry.aliases ?? [])]) {
+  for (const name of [entry.name, ...entry.aliases]) {
     const text = env[name];
     if (text === undefined || (text === '' && entry.emptyIsValue !== true)) continue;
     if (isServiceLink(name, text)) {
@@ -92,7 +92,7 @@ export function readTable<T extends Table>(table: T, env: Environment, diagnosti
     names[key] = first.name;
     usesAliases ||= first.name !== entry.name;
   }
-  const fittingName = ({ name, aliases = [] }: Setting<unknown>) =>
+  const fittingName = ({ name, aliases }: Setting<unknown>) =>
     usesAliases ? (aliases[0] ?? name) : name;
   const nameOf = (key: keyof T) =>
     names[String(key)] ?? fittingName(table[key] as Setting<unknown>);

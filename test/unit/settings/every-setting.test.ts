@@ -251,7 +251,7 @@ function readOne(name: string, env: Readonly<Record<string, string>>) {
 
 /** The names of all settings, also the former ones. */
 const NAMES = SUBJECTS.flatMap(({ settings }) =>
-  settings.map(({ name, aliases = [] }) => [name, ...aliases]),
+  settings.map(({ name, aliases }) => [name, ...aliases]),
 );
 
 describe('a Service of Kubernetes that is called like a setting', () => {
