@@ -1,5 +1,5 @@
 import { address, host, listenAddress, listenPort } from '../platform/env-table/addresses';
-import { oneOf, oneOfInAnyCase, path, word, duration, listOf } from '../platform/env-table/parsers';
+import { oneOf, synonyms, path, word, duration, listOf } from '../platform/env-table/parsers';
 import type { TableReading } from '../platform/env-table/read-table';
 import type { Parser } from '../platform/env-table/setting';
 import { NETWORK_EXPECTED, parseNetwork, type Network } from '../platform/proxy-hops';
@@ -33,7 +33,7 @@ export const identityTable = {
   }),
   store: setting(
     'IDENTITY_STORE',
-    oneOfInAnyCase({ embedded: 'embedded', kvstore: 'kvstore', redis: 'kvstore' }),
+    synonyms({ embedded: 'embedded', kvstore: 'kvstore', redis: 'kvstore' }),
     'embedded',
     { doc: 'where users and sessions live: embedded (a file) or kvstore' },
   ),

@@ -1,6 +1,7 @@
 import { optional, setting } from './setting';
 import {
   oneOfInAnyCase,
+  synonyms,
   decimalNumber,
   oneOf,
   path,
@@ -20,10 +21,10 @@ const LEVELS = {
 } as const;
 
 export const loggingTable = {
-  level: setting('LOG_LEVEL', oneOfInAnyCase(LEVELS), 'warning', {
+  level: setting('LOG_LEVEL', synonyms(LEVELS), 'warning', {
     doc: 'lowest level that is logged: trace, debug, info, warning (warn), error, fatal (panic)',
   }),
-  format: setting('LOG_FORMAT', oneOfInAnyCase({ text: 'text', json: 'json' }), 'text', {
+  format: setting('LOG_FORMAT', oneOfInAnyCase('text', 'json'), 'text', {
     doc: 'text or json',
   }),
 };

@@ -35,34 +35,33 @@ export const responseHeadersTable = {
 
 export type ResponseHeaderSettings = Values<typeof responseHeadersTable>;
 
+type Key = keyof typeof responseHeadersTable;
+
 /** A name that would occur twice in one answer is a problem. Equal names among the three of the reference stay allowed. */
-export function toResponseHeaders(
-  reading: TableReading<typeof responseHeadersTable>,
-): ResponseHeaderSettings {
-  const { values } = reading;
-  const { enabled, limit, remaining, reset, policies, retryAfter, near, body } = values;
+export function toResponseHeaders({
+  values,
+  describe,
+  diagnostics,
+}: TableReading<typeof responseHeadersTable>): ResponseHeaderSettings {
+  const { enabled, policies, retryAfter, near, body } = values;
   const taken = new Map<string, string>();
-  const own = (key: 'limit' | 'remaining' | 'reset', name: string): void => {
-    if (enabled) taken.set(name.toLowerCase(), reading.describe(key));
-  };
-  own('limit', limit);
-  own('remaining', remaining);
-  own('reset', reset);
-  const add = (key: 'policies' | 'retryAfter' | 'near' | 'body', name: string): void => {
+  for (const key of ['limit', 'remaining', 'reset'] as const)
+    if (enabled) taken.set(values[key].toLowerCase(), describe(key));
+  const added: readonly (readonly [isSent: boolean, Key, name: string | undefined])[] = [
+    [policies !== 'off', 'policies', 'RateLimit-Policy'],
+    [policies !== 'off', 'policies', 'RateLimit'],
+    [retryAfter, 'retryAfter', 'Retry-After'],
+    [body !== 'off', 'body', 'Content-Type'],
+    [true, 'near', near],
+  ];
+  for (const [isSent, key, name] of added) {
+    if (!isSent || name === undefined) continue;
     const other = taken.get(name.toLowerCase());
-    const what = reading.describe(key);
     if (other !== undefined)
-      reading.diagnostics.problems.push(
-        `${what} and ${other}: both send the header ${name}, expected another name for one of them`,
+      diagnostics.problems.push(
+        `${describe(key)} and ${other}: both send the header ${name}, expected another name for one of them`,
       );
-    taken.set(name.toLowerCase(), what);
-  };
-  if (policies !== 'off') {
-    add('policies', 'RateLimit-Policy');
-    add('policies', 'RateLimit');
+    taken.set(name.toLowerCase(), describe(key));
   }
-  if (retryAfter) add('retryAfter', 'Retry-After');
-  if (body !== 'off') add('body', 'Content-Type');
-  if (near !== undefined) add('near', near);
   return values;
 }

@@ -66,19 +66,12 @@ export const debugTable = {
 type GrpcTlsReading = TableReading<typeof grpcTlsTable>;
 
 /** Each of these concerns TLS, which is off without GRPC_SERVER_USE_TLS. */
-function warnOfUnusedTls(reading: GrpcTlsReading): void {
-  const effects = {
-    certFile: 'the port serves plain text',
-    keyFile: 'the port serves plain text',
-    clientCaFile: 'no client is checked',
-    clientName: 'no client is checked',
-  } as const;
-  for (const [key, effect] of Object.entries(effects)) {
-    const name = key as keyof typeof effects;
-    if (!reading.isSet(name)) continue;
-    const shown = reading.describe(name);
-    reading.diagnostics.warnings.push(
-      `${shown} has no effect without GRPC_SERVER_USE_TLS=true, so ${effect}`,
+function warnOfUnusedTls({ isSet, describe, diagnostics }: GrpcTlsReading): void {
+  for (const key of ['certFile', 'keyFile', 'clientCaFile', 'clientName'] as const) {
+    if (!isSet(key)) continue;
+    const effect = key.startsWith('client') ? 'no client is checked' : 'the port serves plain text';
+    diagnostics.warnings.push(
+      `${describe(key)} has no effect without GRPC_SERVER_USE_TLS=true, so ${effect}`,
     );
   }
 }

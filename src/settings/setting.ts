@@ -34,6 +34,12 @@ export function optional<T>(name: string, parser: Parser<T>, whenUnset: string, 
   return row<T | undefined>(parser, { ...more, name, default: undefined, whenUnset });
 }
 
+/** A variable whose name resembles that of a setting. */
+export interface Misspelt {
+  readonly name: string;
+  readonly meant: string;
+}
+
 /** Reads a table of settings from the environment; mistakes are added to the diagnostics of all settings. */
 export type Read = <T extends Table>(table: T) => TableReading<T>;
 

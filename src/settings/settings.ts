@@ -11,10 +11,10 @@ import {
 import { loggingTable, decisionLogTable } from './logging';
 import { decisionsTable, leasesTable } from './decisions';
 import { identityTable, toIdentity } from './identity';
-import { type Misspelt, findMisspelt, misspeltText } from './tables';
-import { readStores } from './read-stores';
+import { findMisspelt, misspeltText } from './tables';
+import { readStores } from './stores';
 import { responseHeadersTable, toResponseHeaders } from './response-headers';
-import type { Read } from './setting';
+import type { Misspelt, Read } from './setting';
 import { statisticsTable, toStatistics } from './statistics';
 import { readTracing } from './tracing';
 import { toWorkers, workersTable } from './workers';

@@ -31,7 +31,7 @@ export const statisticsTable = {
   }),
   statsdHost: setting('STATSD_HOST', host, 'localhost', { doc: 'host of StatsD' }),
   statsdPort: setting('STATSD_PORT', remotePort, '8125', { doc: 'port of StatsD' }),
-  statsdProtocol: setting('STATSD_PROTOCOL', oneOfInAnyCase({ tcp: 'tcp', udp: 'udp' }), 'tcp', {
+  statsdProtocol: setting('STATSD_PROTOCOL', oneOfInAnyCase('tcp', 'udp'), 'tcp', {
     doc: 'tcp or udp; statistics with tags go over udp unless it is set',
   }),
   extraTags: optional('EXTRA_TAGS', pairs(':'), 'none', {

@@ -62,18 +62,19 @@ export const perSecondSwitchTable = {
   }),
 };
 
-const TYPES = { single: 'single', sentinel: 'sentinel', cluster: 'cluster' } as const;
-const SOCKETS = { tcp: 'tcp', unix: 'unix' } as const;
-const ON_EMPTY = { create: 'create', error: 'error', wait: 'wait' } as const;
-
 /** The settings that exist once for each key-value store. */
 export function storeTable(prefix: 'KVSTORE' | 'KVSTORE_PERSECOND') {
   const nameOf = (suffix: string) => `${prefix}_${suffix}`;
   return {
-    socketType: optional(nameOf('SOCKET_TYPE'), oneOfInAnyCase(SOCKETS), 'derived from the URL', {
-      doc: 'tcp or unix',
-    }),
-    type: setting(nameOf('TYPE'), oneOfInAnyCase(TYPES), 'single', {
+    socketType: optional(
+      nameOf('SOCKET_TYPE'),
+      oneOfInAnyCase('tcp', 'unix'),
+      'derived from the URL',
+      {
+        doc: 'tcp or unix',
+      },
+    ),
+    type: setting(nameOf('TYPE'), oneOfInAnyCase('single', 'sentinel', 'cluster'), 'single', {
       doc: 'single, sentinel or cluster',
     }),
     url: optional(nameOf('URL'), word, 'unset', {
@@ -87,7 +88,7 @@ export function storeTable(prefix: 'KVSTORE' | 'KVSTORE_PERSECOND') {
     }),
     poolOnEmptyBehavior: setting(
       nameOf('POOL_ON_EMPTY_BEHAVIOR'),
-      oneOfInAnyCase(ON_EMPTY),
+      oneOfInAnyCase('create', 'error', 'wait'),
       'CREATE',
       {
         doc: 'no connection free: CREATE another or answer an ERROR after the wait, or WAIT for one',
