@@ -32,7 +32,7 @@ descriptors:
 `;
 
 /** What differs between the groups of calls. */
-type Setup = 'write' | 'read' | 'no-rules' | 'off' | 'cannot' | 'broken';
+type Setup = 'write' | 'read' | 'no-rules' | 'cannot' | 'broken';
 
 const away = new StoreError('store_unavailable', 'no answer');
 const refused = new StoreError('store_unavailable', 'NOPERM');
@@ -113,7 +113,7 @@ async function play({ run, failed }: Task): Promise<void> {
 
 function serve(setup: Setup) {
   const { logger, lines } = createRecordingLogger();
-  const api = setup === 'read' || setup === 'off' ? setup : 'write';
+  const api = setup === 'read' ? setup : 'write';
   // Only what is shared needs to be published.
   const place = setup === 'cannot' ? { KVSTORE_URL: 'r1:6379' } : { BACKEND_TYPE: 'memory' };
   const { options } = createAdmin(
@@ -192,9 +192,12 @@ const CASES = BLOCKS.map((block) => {
 });
 
 it.each(CASES)('$title', async ({ setup, lines }) => {
-  const { route } = serve(setup);
+  const { route, lines: logged } = serve(setup);
   const played: string[] = [];
-  for (const line of lines.filter((each) => each.startsWith('> ')))
+  for (const line of lines.filter((each) => each.startsWith('> '))) {
     played.push(line, `< ${await call(route, line.slice(2))}`);
+    for (const { message, fields } of logged.splice(0))
+      played.push(`= ${message} ${JSON.stringify(fields)}`);
+  }
   expect(played).toEqual(lines);
 });
