@@ -23,7 +23,7 @@ export const adminTable = {
 export function toAdmin(reading: TableReading<typeof adminTable>, debugHost: string) {
   const { api, tokenFile, protectAll, hosts = [] } = reading.values;
   if (api === 'write' && tokenFile === undefined && !isLoopback(debugHost)) {
-    reading.diagnostics.problems.push(
+    reading.problem(
       `${reading.describe('api')} lets everybody who reaches DEBUG_HOST=${JSON.stringify(debugHost)} change counters: ` +
         'expected ADMIN_TOKEN_FILE to be set, or DEBUG_HOST=127.0.0.1',
     );

@@ -49,7 +49,7 @@ export function warnOfUnreadThere(reading: Configuration): void {
   if (values.type !== 'FILE' || !reading.isSet('runtimeRoot')) return;
   const reason = unreadReason(reading);
   if (reason === undefined) return;
-  reading.diagnostics.warnings.push(
+  reading.warn(
     `${reason}: envoyproxy/ratelimit reads no rules then and allows every request; here they are read, and their limits hold`,
   );
 }

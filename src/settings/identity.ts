@@ -83,7 +83,7 @@ export function toIdentity(
   const keys = toKeys(jwksUrl, jwksFile);
   const isWhole = issuer !== undefined && audience !== undefined && keys !== undefined;
   if (!isWhole && given.some((value) => value !== undefined))
-    reading.diagnostics.problems.push(
+    reading.problem(
       'IDENTITY_JWT_ISSUER, IDENTITY_JWT_AUDIENCE and one of IDENTITY_JWT_JWKS_URL and IDENTITY_JWT_JWKS_FILE: expected all of them or none',
     );
   const lacksStore = values.store === 'kvstore' && redisExpected !== undefined;

@@ -42,7 +42,7 @@ function toNodes(values: MemstoreReading['values']) {
 /** Constraints that apply with any backend. */
 export function checkMemstore(reading: MemstoreReading): void {
   if (!reading.isSet('nodes') || !reading.isSet('srv')) return;
-  reading.diagnostics.problems.push(
+  reading.problem(
     `${reading.describe('nodes')} and ${reading.describe('srv')}: expected only one of them`,
   );
 }

@@ -41,7 +41,7 @@ type Key = keyof typeof responseHeadersTable;
 export function toResponseHeaders({
   values,
   describe,
-  diagnostics,
+  problem,
 }: TableReading<typeof responseHeadersTable>): ResponseHeaderSettings {
   const { enabled, policies, retryAfter, near, body } = values;
   const taken = new Map<string, string>();
@@ -58,7 +58,7 @@ export function toResponseHeaders({
     if (!isSent || name === undefined) continue;
     const other = taken.get(name.toLowerCase());
     if (other !== undefined)
-      diagnostics.problems.push(
+      problem(
         `${describe(key)} and ${other}: both send the header ${name}, expected another name for one of them`,
       );
     taken.set(name.toLowerCase(), describe(key));

@@ -66,13 +66,11 @@ export const debugTable = {
 type GrpcTlsReading = TableReading<typeof grpcTlsTable>;
 
 /** Each of these concerns TLS, which is off without GRPC_SERVER_USE_TLS. */
-function warnOfUnusedTls({ isSet, describe, diagnostics }: GrpcTlsReading): void {
+function warnOfUnusedTls({ isSet, describe, warn }: GrpcTlsReading): void {
   for (const key of ['certFile', 'keyFile', 'clientCaFile', 'clientName'] as const) {
     if (!isSet(key)) continue;
     const effect = key.startsWith('client') ? 'no client is checked' : 'the port serves plain text';
-    diagnostics.warnings.push(
-      `${describe(key)} has no effect without GRPC_SERVER_USE_TLS=true, so ${effect}`,
-    );
+    warn(`${describe(key)} has no effect without GRPC_SERVER_USE_TLS=true, so ${effect}`);
   }
 }
 

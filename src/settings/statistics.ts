@@ -10,13 +10,8 @@ import {
   listOf,
   pairs,
 } from '../platform/env-table/parsers';
-import {
-  type Environment,
-  type TableReading,
-  type Diagnostics,
-  readTable,
-} from '../platform/env-table/read-table';
-import { optional, setting, timer } from './setting';
+import type { TableReading } from '../platform/env-table/read-table';
+import { optional, type Read, setting, timer } from './setting';
 import { compilePattern, type Pattern } from '../platform/pattern';
 
 export const statisticsTable = {
@@ -92,14 +87,14 @@ const ASKS_FOR_STATSD = [
 
 /** The active output: two explicit ones are a problem, a default yields (behaviour.md §1.5). */
 function chooseOutput(reading: StatisticsReading): StatisticsOutput {
-  const { values, diagnostics } = reading;
+  const { values } = reading;
   const asked = (Object.keys(OUTPUTS) as (keyof typeof OUTPUTS)[]).filter(
     (key) => reading.isSet(key) && values[key],
   );
   if (values.disableStats) {
     for (const key of asked) {
       const off = reading.describe('disableStats');
-      diagnostics.warnings.push(`${reading.describe(key)} has no effect beside ${off}`);
+      reading.warn(`${reading.describe(key)} has no effect beside ${off}`);
     }
     return 'none';
   }
@@ -107,13 +102,13 @@ function chooseOutput(reading: StatisticsReading): StatisticsOutput {
   if (first === undefined) return values.useStatsd ? 'statsd' : 'stdout';
   if (more.length > 0) {
     const names = asked.map((key) => reading.describe(key)).join(' and ');
-    diagnostics.problems.push(`${names}: expected only one output of statistics`);
+    reading.problem(`${names}: expected only one output of statistics`);
   }
   return OUTPUTS[first];
 }
 
-export function toStatistics(reading: StatisticsReading, env: Environment) {
-  const { values, diagnostics } = reading;
+export function toStatistics(reading: StatisticsReading, read: Read) {
+  const { values } = reading;
   const listedIn = reading.describe('mogrifierNames');
   const output = chooseOutput(reading);
   // Agents that support tags listen on UDP, and today's deployments send there.
@@ -130,7 +125,7 @@ export function toStatistics(reading: StatisticsReading, env: Environment) {
     },
     extraTags: values.extraTags ?? {},
     maxSeries: values.maxSeries,
-    mogrifiers: readMogrifiers(values.mogrifierNames ?? [], listedIn, env, diagnostics),
+    mogrifiers: readMogrifiers(values.mogrifierNames ?? [], listedIn, read),
     pullMetrics: {
       ...values.pullAddress,
       // The name that the operator used.
@@ -175,11 +170,11 @@ function readPattern(reading: MogrifierReading): Pattern | undefined {
 }
 
 /** Reads one mogrifier, which gives a metric another name and tags. */
-function readMogrifier(name: string, env: Environment, listedIn: string, diagnostics: Diagnostics) {
-  const reading = readTable(mogrifierTable(name), env, diagnostics);
+function readMogrifier(name: string, listedIn: string, read: Read) {
+  const reading = read(mogrifierTable(name));
   for (const key of ['pattern', 'metricName'] as const) {
     if (reading.isSet(key)) continue;
-    diagnostics.problems.push(`${listedIn}: expected ${reading.describe(key)} to be set`);
+    reading.problem(`${listedIn}: expected ${reading.describe(key)} to be set`);
   }
   const pattern = readPattern(reading);
   const { metricName, tags = {} } = reading.values;
@@ -189,12 +184,7 @@ function readMogrifier(name: string, env: Environment, listedIn: string, diagnos
 }
 
 /** The mogrifiers in the order of the list; names are in upper case, as in the environment. */
-function readMogrifiers(
-  names: readonly string[],
-  listedIn: string,
-  env: Environment,
-  diagnostics: Diagnostics,
-) {
+function readMogrifiers(names: readonly string[], listedIn: string, read: Read) {
   const distinct = [...new Set(names.map((name) => name.toUpperCase()))];
-  return distinct.flatMap((name) => readMogrifier(name, env, listedIn, diagnostics) ?? []);
+  return distinct.flatMap((name) => readMogrifier(name, listedIn, read) ?? []);
 }

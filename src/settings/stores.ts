@@ -76,7 +76,7 @@ function chooseBackend(readings: StoreReadings): Backend {
   if (store.isSet('url')) return 'kvstore';
   if (memstore.isSet('nodes') || memstore.isSet('srv')) return 'memstore';
   const names = [store.describe('url'), memstore.describe('nodes'), memstore.describe('srv')];
-  backend.diagnostics.warnings.push(
+  backend.warn(
     `neither ${names.join(' nor ')} is set: counters live in the ` +
       'memory of this process, other instances do not see them and a restart forgets them',
   );
@@ -106,7 +106,7 @@ function isSplit(kind: Backend, readings: StoreReadings): boolean {
     const given = perSecond.describe('url');
     const on = `${perSecond.nameOf('url').replace(/_URL$/, '')}=true`;
     const main = store.nameOf('url');
-    perSecond.diagnostics.warnings.push(
+    perSecond.warn(
       `${given} has no effect without ${on}: limits per second are counted at ${main}`,
     );
   }
@@ -124,7 +124,6 @@ function checkForgottenAddress(
   { store, shared, perSecondSwitch, perSecond, memstore }: StoreReadings,
   misspelt: readonly Misspelt[],
 ): void {
-  const { problems } = store.diagnostics;
   const isAddress = ({ meant }: Misspelt) => /^(?:KVSTORE|REDIS)_(?:PERSECOND_)?URL$/.test(meant);
   if (perSecondSwitch.values.enabled) return;
   const addresses = misspelt.filter(isAddress);
@@ -134,12 +133,12 @@ function checkForgottenAddress(
   ];
   if (given[0] !== undefined) {
     const others = given.length > 1 ? ` (and ${String(given.length - 1)} more)` : '';
-    problems.push(
+    store.problem(
       `${given[0]}${others}: expected ${addresses[0]?.meant ?? store.describe('url')} to be set too, or BACKEND_TYPE=memory to count in this process`,
     );
   }
   if (memstore.given[0] !== undefined) {
-    problems.push(
+    store.problem(
       `${memstore.given[0]}: expected ${memstore.describe('nodes')} or ${memstore.describe('srv')} to be set too`,
     );
   }

@@ -50,7 +50,7 @@ export function readTracing(read: Read) {
   const otel = read(otelTable);
   if (otel.values.disabled) {
     const texts = [tracing.describe('enabled'), otel.describe('disabled')] as const;
-    otel.diagnostics.warnings.push(`${texts[0]} has no effect beside ${texts[1]}`);
+    otel.warn(`${texts[0]} has no effect beside ${texts[1]}`);
     return undefined;
   }
   const { samplingRate, serviceInstanceId, exporterProtocol } = tracing.values;

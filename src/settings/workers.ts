@@ -25,14 +25,13 @@ export type Workers = number | 'auto';
 /** Counters in memory belong to one process: several would allow several times the limit. */
 export function toWorkers(reading: TableReading<typeof workersTable>, backend: Backend): Workers {
   const { workers: asked } = reading.values;
-  const { problems, warnings } = reading.diagnostics;
   if (backend !== 'memory' || asked === 1) return asked;
   const why = `${reading.describe('workers')}: counters live in the memory of one process`;
   if (asked === 'auto') {
-    warnings.push(`${why}, so there is one worker`);
+    reading.warn(`${why}, so there is one worker`);
     return 1;
   }
-  problems.push(
+  reading.problem(
     `${why}, expected WORKERS=1, or counters in Redis (KVSTORE_URL; also on this machine, by Unix socket)`,
   );
   return 1;
