@@ -13,17 +13,17 @@ export const decisionsTable = {
   nearLimitRatio: setting('NEAR_LIMIT_RATIO', decimalNumber(0, 1), '0.8', {
     doc: 'share of a limit above which hits count as near it',
   }),
-  responseDynamicMetadata: setting('RESPONSE_DYNAMIC_METADATA', boolean, 'false', {
+  dynamicMetadata: setting('RESPONSE_DYNAMIC_METADATA', boolean, 'false', {
     doc: 'true puts the request and the metadata of its rules into the answer',
   }),
-  stopIncrementWhenOverLimit: setting('STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT', boolean, 'false', {
+  holdBack: setting('STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT', boolean, 'false', {
     doc: 'true leaves the other counters of a request alone when one of them is over its limit',
   }),
   unitMultiplierOnWire: setting('UNIT_MULTIPLIER_ON_WIRE', boolean, 'false', {
     doc: 'true says the unit of a period of several units and, in field 4 of a status, their number; false says no unit',
   }),
-  cacheKeyPrefix: setting('CACHE_KEY_PREFIX', text, '', { doc: 'prefix of every counter key' }),
-  expirationJitterMaxSeconds: setting(
+  keyPrefix: setting('CACHE_KEY_PREFIX', text, '', { doc: 'prefix of every counter key' }),
+  ttlJitterSeconds: setting(
     'EXPIRATION_JITTER_MAX_SECONDS',
     wholeNumber(0, MAX_JITTER_SECONDS),
     '300',

@@ -36,10 +36,10 @@ export const sharedStoreTable = {
   scripts: setting('KVSTORE_SCRIPTS', boolean, 'true', {
     doc: 'false sends plain INCRBY and EXPIRE, for proxies that refuse Lua scripts',
   }),
-  startupInitialIntervalMs: setting('KVSTORE_STARTUP_INITIAL_INTERVAL', timer, '1s', {
+  startupInitialMs: setting('KVSTORE_STARTUP_INITIAL_INTERVAL', timer, '1s', {
     doc: 'first wait before reconnecting to an unreachable store',
   }),
-  startupMaxIntervalMs: setting('KVSTORE_STARTUP_MAX_INTERVAL', timer, '1s', {
+  startupMaxMs: setting('KVSTORE_STARTUP_MAX_INTERVAL', timer, '1s', {
     doc: 'longest wait before reconnecting to an unreachable store',
   }),
   startupMaxElapsedMs: setting('KVSTORE_STARTUP_MAX_ELAPSED_TIME', timerFromZero, '0', {
@@ -48,7 +48,7 @@ export const sharedStoreTable = {
   cacheInvalidation: setting('KVSTORE_CACHE_INVALIDATION', boolean, 'true', {
     doc: 'true notifies the local caches of all instances, by PUBLISH, of counters that were reset or given back; no effect without a local cache',
   }),
-  failureMode: setting('KVSTORE_FAILURE_MODE', oneOf('error', 'allow', 'deny', 'local'), 'error', {
+  onStoreError: setting('KVSTORE_FAILURE_MODE', oneOf('error', 'allow', 'deny', 'local'), 'error', {
     doc: 'answer while the store is unavailable: an error, OK, OVER_LIMIT, or a count in this process',
   }),
   failureReplicas: setting('KVSTORE_FAILURE_REPLICAS', wholeNumber(1, 1_000_000), '1', {
@@ -104,7 +104,7 @@ export function storeTable(prefix: 'KVSTORE' | 'KVSTORE_PERSECOND') {
       deprecated: 'warned',
       doc: 'no effect',
     }),
-    clusterPipelineParallelism: setting(
+    clusterParallelism: setting(
       nameOf('CLUSTER_PIPELINE_PARALLELISM'),
       wholeNumber(0, 10_000),
       '0',
@@ -182,24 +182,23 @@ function toAuth(
 /** One store from its own settings and those that both stores share. */
 export function toStore(reading: StoreReading, shared: SharedReading) {
   const { values } = reading;
-  const { timeoutMs, pipelineWindowMs, clusterPipelineParallelism } = values;
-  const { scripts, cacheInvalidation } = shared.values;
+  const { timeoutMs, pipelineWindowMs, clusterParallelism } = values;
+  const { scripts, cacheInvalidation, startupInitialMs, startupMaxMs, startupMaxElapsedMs } =
+    shared.values;
   const url = parseRedisUrl(values.url ?? '');
   return {
     ...toPlace(reading),
     timeoutMs,
     pipelineWindowMs,
-    clusterPipelineParallelism,
+    clusterParallelism,
     scripts,
     cacheInvalidation,
     tls: toTls(reading, shared),
     auth: toAuth(reading, ['auth', 'authFile']) ?? url?.auth,
     sentinelAuth: toAuth(reading, ['sentinelAuth', 'sentinelAuthFile']),
-    startup: {
-      initialIntervalMs: shared.values.startupInitialIntervalMs,
-      maxIntervalMs: shared.values.startupMaxIntervalMs,
-      maxElapsedMs: shared.values.startupMaxElapsedMs,
-    },
+    startupInitialMs,
+    startupMaxMs,
+    startupMaxElapsedMs,
     pool: {
       size: values.poolSize,
       onEmpty: values.poolOnEmptyBehavior,

@@ -164,7 +164,7 @@ export function readStores(read: Read, misspelt: readonly Misspelt[]) {
   if (kind === 'kvstore') checkCluster(store);
   const main = toStore(store, shared);
   const second = toStore(perSecond, shared);
-  const { failureMode, failureReplicas } = shared.values;
+  const { onStoreError, failureReplicas } = shared.values;
   const used = {
     // Each is defined only for its backend.
     store: kind === 'kvstore' ? main : undefined,
@@ -176,7 +176,7 @@ export function readStores(read: Read, misspelt: readonly Misspelt[]) {
     ...used,
     files: filesOf(readings, used),
     redisExpected: missingForRedis(kind, readings),
-    storeFailure: { mode: failureMode, replicas: failureReplicas },
+    storeFailure: { onStoreError, failureReplicas },
     memory: memory.values,
   };
 }

@@ -86,9 +86,11 @@ describe('the store', () => {
       sentinelAuth: undefined,
       cacheInvalidation: true,
       scripts: false,
-      startup: { initialIntervalMs: 100, maxIntervalMs: 2_000, maxElapsedMs: 60_000 },
+      startupInitialMs: 100,
+      startupMaxMs: 2_000,
+      startupMaxElapsedMs: 60_000,
       pool: { size: 3, onEmpty: 'create', onEmptyWaitMs: 1_000 },
-      clusterPipelineParallelism: 0,
+      clusterParallelism: 0,
     });
   });
 
