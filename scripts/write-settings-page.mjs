@@ -24,7 +24,7 @@ function toValues(entry) {
 }
 
 function toRow(entry) {
-  const aliases = (entry.aliases ?? []).map(code);
+  const aliases = entry.aliases.map(code);
   const names = code(entry.name) + (aliases.length === 0 ? '' : ` (${aliases.join(', ')})`);
   const isLiteral = entry.default !== undefined && entry.default !== '';
   const fallback = (isLiteral ? code : escape)(defaultText(entry));

@@ -1,7 +1,6 @@
 import { posix } from 'node:path';
 import { nameArguments } from '../platform/name-arguments';
-import { deploysBySettings } from '../settings/deploys-by-settings';
-import { findMisspelt, misspeltText } from '../settings/tables';
+import { deploysBySettings, findMisspelt, misspeltText } from '../settings/tables';
 import { readSettings } from '../settings/settings';
 import type { GivenValue, Workload, Mount } from './workload';
 

@@ -1,23 +1,20 @@
 import { isIPv4 } from 'node:net';
 import { boolean, oneOf, path, word, listOf } from '../platform/env-table/parsers';
 import type { TableReading } from '../platform/env-table/read-table';
-import { setting } from './setting';
+import { optional, setting } from './setting';
 
 /** The operator API on the debug port, and its callers. */
 export const adminTable = {
-  api: setting('ADMIN_API', oneOf('off', 'read', 'write'), {
-    default: 'read',
+  api: setting('ADMIN_API', oneOf('off', 'read', 'write'), 'read', {
     doc: 'what /api/v1/ on the debug port does: nothing, explain and show, or also change counters',
   }),
-  tokenFile: setting('ADMIN_TOKEN_FILE', path, {
+  tokenFile: optional('ADMIN_TOKEN_FILE', path, 'no token is required', {
     doc: 'file with the token that /api/v1/ requires; read again when it changes',
-    whenUnset: 'no token is required',
   }),
-  protectAll: setting('ADMIN_PROTECT_ALL', boolean, {
-    default: 'false',
+  protectAll: setting('ADMIN_PROTECT_ALL', boolean, 'false', {
     doc: 'true requires the token on every page of the debug port',
   }),
-  hosts: setting('ADMIN_HOSTS', listOf(word, '<host>'), {
+  hosts: optional('ADMIN_HOSTS', listOf(word, '<host>'), 'unset', {
     doc: 'further names under which browsers may use the debug port and /api/v1/, with commas',
   }),
 };
@@ -26,7 +23,7 @@ export const adminTable = {
 export function toAdmin(reading: TableReading<typeof adminTable>, debugHost: string) {
   const { api, tokenFile, protectAll, hosts = [] } = reading.values;
   if (api === 'write' && tokenFile === undefined && !isLoopback(debugHost)) {
-    reading.diagnostics.problems.push(
+    reading.problem(
       `${reading.describe('api')} lets everybody who reaches DEBUG_HOST=${JSON.stringify(debugHost)} change counters: ` +
         'expected ADMIN_TOKEN_FILE to be set, or DEBUG_HOST=127.0.0.1',
     );

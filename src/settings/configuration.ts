@@ -1,39 +1,31 @@
 import type { TableReading } from '../platform/env-table/read-table';
 import { boolean, oneOf, path, text } from '../platform/env-table/parsers';
-import { setting } from './setting';
+import { optional, setting } from './setting';
 
 export const configurationTable = {
-  type: setting('CONFIG_TYPE', oneOf('FILE', 'GRPC_XDS_SOTW', 'GRPC_XDS_DELTA'), {
-    default: 'FILE',
+  type: setting('CONFIG_TYPE', oneOf('FILE', 'GRPC_XDS_SOTW', 'GRPC_XDS_DELTA'), 'FILE', {
     doc: 'where rules come from: files, or a management server by state of the world or by delta',
   }),
-  forceStartWithoutInitialConfig: setting('FORCE_START_WITHOUT_INITIAL_CONFIG', boolean, {
-    default: 'false',
+  forceStartWithoutInitialConfig: setting('FORCE_START_WITHOUT_INITIAL_CONFIG', boolean, 'false', {
     doc: 'true is healthy before the first load of the rules, but reads files that are there first; false is not, whatever the other settings say',
   }),
-  runtimeRoot: setting('RUNTIME_ROOT', path, {
-    default: '/srv/runtime_data/current',
+  runtimeRoot: setting('RUNTIME_ROOT', path, '/srv/runtime_data/current', {
     doc: 'root directory of the rule files',
   }),
-  runtimeSubdirectory: setting('RUNTIME_SUBDIRECTORY', path, {
+  runtimeSubdirectory: optional('RUNTIME_SUBDIRECTORY', path, 'none', {
     doc: 'directory below RUNTIME_ROOT',
-    whenUnset: 'none',
   }),
-  runtimeAppDirectory: setting('RUNTIME_APPDIRECTORY', text, {
-    default: 'config',
+  runtimeAppDirectory: setting('RUNTIME_APPDIRECTORY', text, 'config', {
     emptyIsValue: true,
     doc: 'directory below RUNTIME_ROOT/RUNTIME_SUBDIRECTORY that holds the rule files; may be empty',
   }),
-  runtimeIgnoreDotFiles: setting('RUNTIME_IGNOREDOTFILES', boolean, {
-    default: 'false',
+  runtimeIgnoreDotFiles: setting('RUNTIME_IGNOREDOTFILES', boolean, 'false', {
     doc: 'true ignores files whose names start with a dot',
   }),
-  runtimeWatchRoot: setting('RUNTIME_WATCH_ROOT', boolean, {
-    default: 'true',
+  runtimeWatchRoot: setting('RUNTIME_WATCH_ROOT', boolean, 'true', {
     doc: 'true also reads files beside the directory whose name begins with its name and a dot (config.yaml); false reads the directory, or the file in its place; both reload after a new target of RUNTIME_ROOT and after changes',
   }),
-  mergeDomains: setting('MERGE_DOMAIN_CONFIG', boolean, {
-    default: 'false',
+  mergeDomains: setting('MERGE_DOMAIN_CONFIG', boolean, 'false', {
     doc: 'true allows several files with the same domain',
   }),
 };
@@ -57,7 +49,7 @@ export function warnOfUnreadThere(reading: Configuration): void {
   if (values.type !== 'FILE' || !reading.isSet('runtimeRoot')) return;
   const reason = unreadReason(reading);
   if (reason === undefined) return;
-  reading.diagnostics.warnings.push(
+  reading.warn(
     `${reason}: envoyproxy/ratelimit reads no rules then and allows every request; here they are read, and their limits hold`,
   );
 }
@@ -72,15 +64,13 @@ function unreadReason({ values, describe }: Configuration): string | undefined {
 }
 
 export const secretsTable = {
-  keysFile: setting('SECRET_KEYS_FILE', path, {
+  keysFile: optional('SECRET_KEYS_FILE', path, 'rules with hash_value: true are refused', {
     doc: 'file of the keys under which hash_value: true hides secret values (docs/secrets.md), watched',
-    whenUnset: 'rules with hash_value: true are refused',
   }),
 };
 
 export const timeZonesTable = {
-  folder: setting('TZDIR', path, {
+  folder: optional('TZDIR', path, '/usr/share/zoneinfo', {
     doc: 'folder of the TZif files of the system, which calendar periods follow where they are the newest (docs/rules.md)',
-    whenUnset: '/usr/share/zoneinfo',
   }),
 };

@@ -1,9 +1,9 @@
 import { address, host, listenAddress, listenPort } from '../platform/env-table/addresses';
-import { oneOf, oneOfInAnyCase, path, word, duration, listOf } from '../platform/env-table/parsers';
+import { oneOf, synonyms, path, word, duration, listOf } from '../platform/env-table/parsers';
 import type { TableReading } from '../platform/env-table/read-table';
 import type { Parser } from '../platform/env-table/setting';
 import { NETWORK_EXPECTED, parseNetwork, type Network } from '../platform/proxy-hops';
-import { setting } from './setting';
+import { optional, setting } from './setting';
 
 const network: Parser<Network> = { expected: NETWORK_EXPECTED, parse: parseNetwork };
 
@@ -17,66 +17,57 @@ const httpUrl: Parser<string> = {
 };
 
 export const identityTable = {
-  host: setting('IDENTITY_HOST', host, {
-    default: '0.0.0.0',
-    doc: 'address of the identity service',
-  }),
-  port: setting('IDENTITY_PORT', listenPort, {
-    default: '8082',
-    doc: 'port of the identity service',
-  }),
-  metricsAddress: setting('IDENTITY_METRICS_ADDR', listenAddress, {
+  host: setting('IDENTITY_HOST', host, '0.0.0.0', { doc: 'address of the identity service' }),
+  port: setting('IDENTITY_PORT', listenPort, '8082', { doc: 'port of the identity service' }),
+  metricsAddress: optional('IDENTITY_METRICS_ADDR', listenAddress, 'nowhere', {
     doc: 'where the identity service serves /metrics and /healthcheck, for operators only',
-    whenUnset: 'nowhere',
   }),
-  corsOrigins: setting('IDENTITY_CORS_ORIGINS', listOf(word, 'an origin'), {
+  corsOrigins: optional('IDENTITY_CORS_ORIGINS', listOf(word, 'an origin'), 'none', {
     doc: 'origins whose pages may call the identity service',
-    whenUnset: 'none',
   }),
-  trustedProxies: setting('IDENTITY_TRUSTED_PROXIES', listOf(network, NETWORK_EXPECTED), {
+  trustedProxies: optional('IDENTITY_TRUSTED_PROXIES', listOf(network, NETWORK_EXPECTED), 'none', {
     doc: 'proxies whose X-Forwarded-For the identity service trusts',
-    whenUnset: 'none',
   }),
-  userinfoProfile: setting('IDENTITY_USERINFO_PROFILE', oneOf('documented', 'full'), {
-    default: 'documented',
+  userinfoProfile: setting('IDENTITY_USERINFO_PROFILE', oneOf('documented', 'full'), 'documented', {
     doc: 'full adds the fields that strict published clients want',
   }),
   store: setting(
     'IDENTITY_STORE',
-    oneOfInAnyCase({ embedded: 'embedded', kvstore: 'kvstore', redis: 'kvstore' }),
-    { default: 'embedded', doc: 'where users and sessions live: embedded (a file) or kvstore' },
+    synonyms({ embedded: 'embedded', kvstore: 'kvstore', redis: 'kvstore' }),
+    'embedded',
+    { doc: 'where users and sessions live: embedded (a file) or kvstore' },
   ),
-  storeFile: setting('IDENTITY_STORE_FILE', path, {
-    default: 'identity-store.json',
+  storeFile: setting('IDENTITY_STORE_FILE', path, 'identity-store.json', {
     doc: 'embedded: the file',
   }),
-  jwtIssuer: setting('IDENTITY_JWT_ISSUER', word, {
+  jwtIssuer: optional('IDENTITY_JWT_ISSUER', word, 'JWTs are refused', {
     doc: 'accepts JWT access tokens of this issuer (iss) too; needs an audience and a key set',
-    whenUnset: 'JWTs are refused',
   }),
-  jwtAudience: setting('IDENTITY_JWT_AUDIENCE', word, {
+  jwtAudience: optional('IDENTITY_JWT_AUDIENCE', word, 'unset', {
     doc: 'JWT: what their aud must name',
   }),
-  jwksUrl: setting('IDENTITY_JWT_JWKS_URL', httpUrl, {
+  jwksUrl: optional('IDENTITY_JWT_JWKS_URL', httpUrl, 'unset', {
     doc: 'JWT: where the key set of the issuer is',
   }),
-  jwksFile: setting('IDENTITY_JWT_JWKS_FILE', path, {
+  jwksFile: optional('IDENTITY_JWT_JWKS_FILE', path, 'unset', {
     doc: 'JWT: the key set as a file, instead of an address',
   }),
-  rateLimit: setting('IDENTITY_RATELIMIT', oneOf('process', 'grpc', 'json', 'off'), {
-    default: 'process',
+  rateLimit: setting('IDENTITY_RATELIMIT', oneOf('process', 'grpc', 'json', 'off'), 'process', {
     doc: 'who decides limits: process (the rules of RUNTIME_*, in the identity service), a decision service by grpc or json, or none (off)',
   }),
-  rateLimitAddress: setting('IDENTITY_RATELIMIT_ADDRESS', address, {
-    doc: 'grpc and json: the decision service',
-    whenUnset: 'localhost:8081 for grpc, localhost:8080 for json',
-  }),
-  rateLimitTimeoutMs: setting('IDENTITY_RATELIMIT_TIMEOUT', duration({ min: '1ms', max: '10s' }), {
-    default: '250ms',
-    doc: 'longest time for one decision',
-  }),
-  rateLimitFailure: setting('IDENTITY_RATELIMIT_FAILURE', oneOf('allow', 'deny'), {
-    default: 'allow',
+  rateLimitAddress: optional(
+    'IDENTITY_RATELIMIT_ADDRESS',
+    address,
+    'localhost:8081 for grpc, localhost:8080 for json',
+    { doc: 'grpc and json: the decision service' },
+  ),
+  rateLimitTimeoutMs: setting(
+    'IDENTITY_RATELIMIT_TIMEOUT',
+    duration({ min: '1ms', max: '10s' }),
+    '250ms',
+    { doc: 'longest time for one decision' },
+  ),
+  rateLimitFailure: setting('IDENTITY_RATELIMIT_FAILURE', oneOf('allow', 'deny'), 'allow', {
     doc: 'what happens to a call while decisions are unreachable: allow it, or deny it with 503',
   }),
 };
@@ -92,7 +83,7 @@ export function toIdentity(
   const keys = toKeys(jwksUrl, jwksFile);
   const isWhole = issuer !== undefined && audience !== undefined && keys !== undefined;
   if (!isWhole && given.some((value) => value !== undefined))
-    reading.diagnostics.problems.push(
+    reading.problem(
       'IDENTITY_JWT_ISSUER, IDENTITY_JWT_AUDIENCE and one of IDENTITY_JWT_JWKS_URL and IDENTITY_JWT_JWKS_FILE: expected all of them or none',
     );
   const lacksStore = values.store === 'kvstore' && redisExpected !== undefined;

@@ -2,34 +2,32 @@ import { address } from '../platform/env-table/addresses';
 import { boolean, path, wholeNumber, word, listOf } from '../platform/env-table/parsers';
 import type { TableReading } from '../platform/env-table/read-table';
 import { toTlsFiles } from './client-files';
-import { setting, timerFromZero } from './setting';
+import { optional, setting, timerFromZero } from './setting';
 
 export const memstoreTable = {
-  nodes: setting('MEMSTORE_HOST_PORT', listOf(address, '<host>:<port>'), {
+  nodes: optional('MEMSTORE_HOST_PORT', listOf(address, '<host>:<port>'), 'unset', {
     doc: 'the nodes, in the same order for every instance of the service',
   }),
-  srv: setting('MEMSTORE_SRV', word, {
+  srv: optional('MEMSTORE_SRV', word, 'unset', {
     doc: 'SRV record that names the nodes; exclusive with MEMSTORE_HOST_PORT',
   }),
-  srvRefreshMs: setting('MEMSTORE_SRV_REFRESH', timerFromZero, {
-    default: '0',
+  srvRefreshMs: setting('MEMSTORE_SRV_REFRESH', timerFromZero, '0', {
     doc: 'time between two lookups of the record; 0 means one',
   }),
-  maxIdleConnections: setting('MEMSTORE_MAX_IDLE_CONNS', wholeNumber(0, 10_000), {
-    default: '2',
+  maxIdleConnections: setting('MEMSTORE_MAX_IDLE_CONNS', wholeNumber(0, 10_000), '2', {
     doc: 'connections that are kept for each node',
   }),
-  tls: setting('MEMSTORE_TLS', boolean, { default: 'false', doc: 'true speaks TLS to the nodes' }),
-  certFile: setting('MEMSTORE_TLS_CLIENT_CERT', path, { doc: 'file with the client certificate' }),
-  keyFile: setting('MEMSTORE_TLS_CLIENT_KEY', path, {
+  tls: setting('MEMSTORE_TLS', boolean, 'false', { doc: 'true speaks TLS to the nodes' }),
+  certFile: optional('MEMSTORE_TLS_CLIENT_CERT', path, 'unset', {
+    doc: 'file with the client certificate',
+  }),
+  keyFile: optional('MEMSTORE_TLS_CLIENT_KEY', path, 'unset', {
     doc: 'file with the key of the client certificate',
   }),
-  caFile: setting('MEMSTORE_TLS_CACERT', path, {
+  caFile: optional('MEMSTORE_TLS_CACERT', path, "the system's certificate authorities", {
     doc: "file with the CA certificate that signed the nodes' certificates",
-    whenUnset: "the system's certificate authorities",
   }),
-  skipHostnameVerification: setting('MEMSTORE_TLS_SKIP_HOSTNAME_VERIFICATION', boolean, {
-    default: 'false',
+  skipHostnameVerification: setting('MEMSTORE_TLS_SKIP_HOSTNAME_VERIFICATION', boolean, 'false', {
     doc: "true accepts a certificate without the node's name",
   }),
 };
@@ -44,7 +42,7 @@ function toNodes(values: MemstoreReading['values']) {
 /** Constraints that apply with any backend. */
 export function checkMemstore(reading: MemstoreReading): void {
   if (!reading.isSet('nodes') || !reading.isSet('srv')) return;
-  reading.diagnostics.problems.push(
+  reading.problem(
     `${reading.describe('nodes')} and ${reading.describe('srv')}: expected only one of them`,
   );
 }

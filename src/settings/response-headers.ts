@@ -1,76 +1,67 @@
 import type { TableReading } from '../platform/env-table/read-table';
 import { boolean, headerName, oneOf, onOrOff, wholeNumber } from '../platform/env-table/parsers';
 import type { Values } from '../platform/env-table/setting';
-import { setting } from './setting';
+import { optional, setting } from './setting';
 
 export const responseHeadersTable = {
-  enabled: setting('LIMIT_RESPONSE_HEADERS_ENABLED', boolean, {
-    default: 'false',
+  enabled: setting('LIMIT_RESPONSE_HEADERS_ENABLED', boolean, 'false', {
     doc: 'true adds the headers below to the answers',
   }),
-  limit: setting('LIMIT_LIMIT_HEADER', headerName, {
-    default: 'RateLimit-Limit',
+  limit: setting('LIMIT_LIMIT_HEADER', headerName, 'RateLimit-Limit', {
     doc: 'header with the limit',
   }),
-  remaining: setting('LIMIT_REMAINING_HEADER', headerName, {
-    default: 'RateLimit-Remaining',
+  remaining: setting('LIMIT_REMAINING_HEADER', headerName, 'RateLimit-Remaining', {
     doc: 'header with the requests that remain',
   }),
-  reset: setting('LIMIT_RESET_HEADER', headerName, {
-    default: 'RateLimit-Reset',
+  reset: setting('LIMIT_RESET_HEADER', headerName, 'RateLimit-Reset', {
     doc: 'header with the seconds until the window ends',
   }),
-  policies: setting('LIMIT_POLICY_HEADERS', oneOf('off', 'nearest', 'all'), {
-    default: 'off',
+  policies: setting('LIMIT_POLICY_HEADERS', oneOf('off', 'nearest', 'all'), 'off', {
     doc: 'adds RateLimit-Policy and RateLimit: of the limit with the least remaining, or of all (at most 8)',
   }),
-  retryAfter: setting('LIMIT_RETRY_AFTER', onOrOff, {
-    default: 'off',
+  retryAfter: setting('LIMIT_RETRY_AFTER', onOrOff, 'off', {
     doc: 'on adds Retry-After to answers that are over a limit',
   }),
-  jitterPercent: setting('LIMIT_RESET_JITTER', wholeNumber(0, 100), {
-    default: '0',
+  jitterPercent: setting('LIMIT_RESET_JITTER', wholeNumber(0, 100), '0', {
     doc: 'most percent that is added to waits of more than a second in these headers; the same for the same counter',
   }),
-  near: setting('LIMIT_NEAR_HEADER', headerName, {
+  near: optional('LIMIT_NEAR_HEADER', headerName, 'unset', {
     doc: 'header that is 1 when an admitted request is near a limit (NEAR_LIMIT_RATIO)',
   }),
-  body: setting('LIMIT_BODY', oneOf('off', 'problem', 'untyped-problem'), {
-    default: 'off',
+  body: setting('LIMIT_BODY', oneOf('off', 'problem', 'untyped-problem'), 'off', {
     doc: 'problem gives refused clients a body of the type application/problem+json, untyped-problem leaves it to Envoy to send the type (experimental)',
   }),
 };
 
 export type ResponseHeaderSettings = Values<typeof responseHeadersTable>;
 
+type Key = keyof typeof responseHeadersTable;
+
 /** A name that would occur twice in one answer is a problem. Equal names among the three of the reference stay allowed. */
-export function toResponseHeaders(
-  reading: TableReading<typeof responseHeadersTable>,
-): ResponseHeaderSettings {
-  const { values } = reading;
-  const { enabled, limit, remaining, reset, policies, retryAfter, near, body } = values;
+export function toResponseHeaders({
+  values,
+  describe,
+  problem,
+}: TableReading<typeof responseHeadersTable>): ResponseHeaderSettings {
+  const { enabled, policies, retryAfter, near, body } = values;
   const taken = new Map<string, string>();
-  const own = (key: 'limit' | 'remaining' | 'reset', name: string): void => {
-    if (enabled) taken.set(name.toLowerCase(), reading.describe(key));
-  };
-  own('limit', limit);
-  own('remaining', remaining);
-  own('reset', reset);
-  const add = (key: 'policies' | 'retryAfter' | 'near' | 'body', name: string): void => {
+  for (const key of ['limit', 'remaining', 'reset'] as const)
+    if (enabled) taken.set(values[key].toLowerCase(), describe(key));
+  const added: readonly (readonly [isSent: boolean, Key, name: string | undefined])[] = [
+    [policies !== 'off', 'policies', 'RateLimit-Policy'],
+    [policies !== 'off', 'policies', 'RateLimit'],
+    [retryAfter, 'retryAfter', 'Retry-After'],
+    [body !== 'off', 'body', 'Content-Type'],
+    [true, 'near', near],
+  ];
+  for (const [isSent, key, name] of added) {
+    if (!isSent || name === undefined) continue;
     const other = taken.get(name.toLowerCase());
-    const what = reading.describe(key);
     if (other !== undefined)
-      reading.diagnostics.problems.push(
-        `${what} and ${other}: both send the header ${name}, expected another name for one of them`,
+      problem(
+        `${describe(key)} and ${other}: both send the header ${name}, expected another name for one of them`,
       );
-    taken.set(name.toLowerCase(), what);
-  };
-  if (policies !== 'off') {
-    add('policies', 'RateLimit-Policy');
-    add('policies', 'RateLimit');
+    taken.set(name.toLowerCase(), describe(key));
   }
-  if (retryAfter) add('retryAfter', 'Retry-After');
-  if (body !== 'off') add('body', 'Content-Type');
-  if (near !== undefined) add('near', near);
   return values;
 }

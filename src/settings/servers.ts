@@ -10,91 +10,67 @@ import {
   listOf,
 } from '../platform/env-table/parsers';
 import type { TableReading } from '../platform/env-table/read-table';
-import { type Read, setting, timerFromZero } from './setting';
+import { type Read, optional, setting, timerFromZero } from './setting';
 import type { Values } from '../platform/env-table/setting';
 
 export const httpTable = {
-  host: setting('HOST', host, { default: '0.0.0.0', doc: 'address of the HTTP server' }),
-  port: setting('PORT', listenPort, { default: '8080', doc: 'port of the HTTP server' }),
+  host: setting('HOST', host, '0.0.0.0', { doc: 'address of the HTTP server' }),
+  port: setting('PORT', listenPort, '8080', { doc: 'port of the HTTP server' }),
 };
 
 export const grpcTable = {
-  host: setting('GRPC_HOST', host, { default: '0.0.0.0', doc: 'address of the gRPC server' }),
-  port: setting('GRPC_PORT', listenPort, { default: '8081', doc: 'port of the gRPC server' }),
-  unixSocket: setting('GRPC_UDS', path, {
+  host: setting('GRPC_HOST', host, '0.0.0.0', { doc: 'address of the gRPC server' }),
+  port: setting('GRPC_PORT', listenPort, '8081', { doc: 'port of the gRPC server' }),
+  unixSocket: optional('GRPC_UDS', path, 'unset', {
     doc: 'path of a unix socket for the gRPC server, in place of GRPC_HOST and GRPC_PORT',
   }),
-  unixSocketMode: setting('GRPC_UDS_MODE', fileMode, {
-    default: '0666',
+  unixSocketMode: setting('GRPC_UDS_MODE', fileMode, '0666', {
     doc: 'file mode of that socket, in octal',
   }),
-  transport: setting('GRPC_TRANSPORT', oneOf('wire', 'grpc-js'), {
-    default: 'wire',
+  transport: setting('GRPC_TRANSPORT', oneOf('wire', 'grpc-js'), 'wire', {
     doc: 'engine of the gRPC server: the built-in one, or the library @grpc/grpc-js',
   }),
-  reflection: setting('GRPC_REFLECTION', boolean, {
-    default: 'true',
+  reflection: setting('GRPC_REFLECTION', boolean, 'true', {
     doc: 'false removes the reflection services, which grpcurl asks for descriptors',
   }),
   // These two may exceed the maximum of a timer of Node (2^31 - 1 ms).
-  maxConnectionAgeMs: setting('GRPC_MAX_CONNECTION_AGE', duration(), {
-    default: '24h',
+  maxConnectionAgeMs: setting('GRPC_MAX_CONNECTION_AGE', duration(), '24h', {
     doc: 'age (± 10 %) at which a gRPC connection is sent GOAWAY; 0 means never',
   }),
-  maxConnectionAgeGraceMs: setting('GRPC_MAX_CONNECTION_AGE_GRACE', duration(), {
-    default: '1h',
+  maxConnectionAgeGraceMs: setting('GRPC_MAX_CONNECTION_AGE_GRACE', duration(), '1h', {
     doc: 'time after which such a connection is closed; 0 means never',
   }),
 };
 
 export const grpcTlsTable = {
-  useTls: setting('GRPC_SERVER_USE_TLS', boolean, {
-    default: 'false',
-    doc: 'true serves gRPC over TLS',
-  }),
-  certFile: setting('GRPC_SERVER_TLS_CERT', path, {
+  useTls: setting('GRPC_SERVER_USE_TLS', boolean, 'false', { doc: 'true serves gRPC over TLS' }),
+  certFile: optional('GRPC_SERVER_TLS_CERT', path, 'unset', {
     doc: "file with the server's certificate chain",
   }),
-  keyFile: setting('GRPC_SERVER_TLS_KEY', path, {
+  keyFile: optional('GRPC_SERVER_TLS_KEY', path, 'unset', {
     doc: "file with the server's private key",
   }),
-  clientCaFile: setting('GRPC_CLIENT_TLS_CACERT', path, {
+  clientCaFile: optional('GRPC_CLIENT_TLS_CACERT', path, 'unset', {
     doc: 'file with the CA certificate that signs client certificates; when set, clients must present one',
   }),
-  clientName: setting('GRPC_CLIENT_TLS_SAN', word, {
+  clientName: optional('GRPC_CLIENT_TLS_SAN', word, 'any', {
     doc: 'DNS name that a client certificate must have',
-    whenUnset: 'any',
   }),
 };
 
 export const debugTable = {
-  host: setting('DEBUG_HOST', host, {
-    default: '0.0.0.0',
-    doc: 'address of the debug server',
-  }),
-  port: setting('DEBUG_PORT', listenPort, {
-    default: '6070',
-    doc: 'port of the debug server',
-  }),
+  host: setting('DEBUG_HOST', host, '0.0.0.0', { doc: 'address of the debug server' }),
+  port: setting('DEBUG_PORT', listenPort, '6070', { doc: 'port of the debug server' }),
 };
 
 type GrpcTlsReading = TableReading<typeof grpcTlsTable>;
 
 /** Each of these concerns TLS, which is off without GRPC_SERVER_USE_TLS. */
-function warnOfUnusedTls(reading: GrpcTlsReading): void {
-  const effects = {
-    certFile: 'the port serves plain text',
-    keyFile: 'the port serves plain text',
-    clientCaFile: 'no client is checked',
-    clientName: 'no client is checked',
-  } as const;
-  for (const [key, effect] of Object.entries(effects)) {
-    const name = key as keyof typeof effects;
-    if (!reading.isSet(name)) continue;
-    const shown = reading.describe(name);
-    reading.diagnostics.warnings.push(
-      `${shown} has no effect without GRPC_SERVER_USE_TLS=true, so ${effect}`,
-    );
+function warnOfUnusedTls({ isSet, describe, warn }: GrpcTlsReading): void {
+  for (const key of ['certFile', 'keyFile', 'clientCaFile', 'clientName'] as const) {
+    if (!isSet(key)) continue;
+    const effect = key.startsWith('client') ? 'no client is checked' : 'the port serves plain text';
+    warn(`${describe(key)} has no effect without GRPC_SERVER_USE_TLS=true, so ${effect}`);
   }
 }
 
@@ -124,43 +100,37 @@ export type GrpcTlsSettings = NonNullable<GrpcServerSettings['tls']>;
 
 /** Bounds on the cost of one request, one client and all clients together. */
 export const boundsTable = {
-  maxDescriptors: setting('MAX_DESCRIPTORS', wholeNumber(1, 100_000), {
-    default: '256',
+  maxDescriptors: setting('MAX_DESCRIPTORS', wholeNumber(1, 100_000), '256', {
     doc: 'descriptors of a request; more are refused',
   }),
-  maxEntries: setting('MAX_DESCRIPTOR_ENTRIES', wholeNumber(1, 100_000), {
-    default: '64',
+  maxEntries: setting('MAX_DESCRIPTOR_ENTRIES', wholeNumber(1, 100_000), '64', {
     doc: 'entries of a descriptor; more are refused',
   }),
-  maxNameBytes: setting('MAX_NAME_BYTES', wholeNumber(1, 1_048_576), {
-    default: '1024',
+  maxNameBytes: setting('MAX_NAME_BYTES', wholeNumber(1, 1_048_576), '1024', {
     doc: 'bytes of a domain and of a key; longer ones are refused',
   }),
-  maxValueBytes: setting('MAX_VALUE_BYTES', wholeNumber(1, 4_194_304), {
-    default: '65536',
+  maxValueBytes: setting('MAX_VALUE_BYTES', wholeNumber(1, 4_194_304), '65536', {
     doc: 'bytes of a value; keep it above what the proxy allows for headers: a refused request passes a proxy that fails open',
   }),
-  maxJsonBytes: setting('MAX_JSON_BYTES', wholeNumber(1_024, 16_777_216), {
-    default: '1048576',
+  maxJsonBytes: setting('MAX_JSON_BYTES', wholeNumber(1_024, 16_777_216), '1048576', {
     doc: 'bytes of a /json body, as it arrives and unpacked',
   }),
-  maxGrpcMessageBytes: setting('MAX_GRPC_MESSAGE_BYTES', wholeNumber(1_024, 16_777_216), {
-    default: '4194304',
-    doc: 'bytes of a gRPC message, as it arrives and unpacked',
-  }),
-  maxUnpackRatio: setting('MAX_UNPACK_RATIO', wholeNumber(1, 100_000), {
-    default: '100',
+  maxGrpcMessageBytes: setting(
+    'MAX_GRPC_MESSAGE_BYTES',
+    wholeNumber(1_024, 16_777_216),
+    '4194304',
+    { doc: 'bytes of a gRPC message, as it arrives and unpacked' },
+  ),
+  maxUnpackRatio: setting('MAX_UNPACK_RATIO', wholeNumber(1, 100_000), '100', {
     doc: 'times its packed size that a body above 256 KiB may unpack to',
   }),
-  maxHeldBytes: setting('MAX_HELD_BYTES', wholeNumber(1_048_576), {
-    default: '134217728',
+  maxHeldBytes: setting('MAX_HELD_BYTES', wholeNumber(1_048_576), '134217728', {
     doc: 'bytes that all connections may hold (unread answers, unfinished messages); beyond, new work is refused and the connection that holds most is closed',
   }),
-  maxConnections: setting('MAX_CONNECTIONS', wholeNumber(1, 1_000_000), {
-    default: '10000',
+  maxConnections: setting('MAX_CONNECTIONS', wholeNumber(1, 1_000_000), '10000', {
     doc: 'connections of each port; more are closed as soon as they are accepted',
   }),
-  debugAllowedHosts: setting('DEBUG_ALLOWED_HOSTS', listOf(word, '<host>'), {
+  debugAllowedHosts: optional('DEBUG_ALLOWED_HOSTS', listOf(word, '<host>'), 'unset', {
     doc: 'further Host names that the debug port serves, with commas; addresses, localhost and names of one label always are',
   }),
 };
@@ -168,20 +138,16 @@ export const boundsTable = {
 export type BoundSettings = Values<typeof boundsTable>;
 
 export const healthTable = {
-  needsConfiguration: setting('HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED', boolean, {
-    default: 'false',
+  needsConfiguration: setting('HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED', boolean, 'false', {
     doc: 'true makes the service unhealthy while no domain is loaded',
   }),
-  needsStoreConnection: setting('KVSTORE_HEALTH_CHECK_ACTIVE_CONNECTION', boolean, {
-    default: 'false',
+  needsStoreConnection: setting('KVSTORE_HEALTH_CHECK_ACTIVE_CONNECTION', boolean, 'false', {
     doc: 'true makes the service unhealthy while no connection to the store is active',
   }),
-  needsEqualKeys: setting('HEALTHY_WITH_EQUAL_KEYS', boolean, {
-    default: 'true',
+  needsEqualKeys: setting('HEALTHY_WITH_EQUAL_KEYS', boolean, 'true', {
     doc: 'false keeps the service healthy though its SECRET_KEYS_FILE differs from that of other instances',
   }),
-  drainDelayMs: setting('DRAIN_DELAY', timerFromZero, {
-    default: '0',
+  drainDelayMs: setting('DRAIN_DELAY', timerFromZero, '0', {
     doc: 'time after a signal to stop in which health is down and calls are still served',
   }),
 };
@@ -189,8 +155,7 @@ export const healthTable = {
 export type HealthSettings = Values<typeof healthTable>;
 
 export const checkTable = {
-  config: setting('CHECK_CONFIG', path, {
+  config: optional('CHECK_CONFIG', path, 'these are not served', {
     doc: 'file of /check and /quota, or directory of files for /check/<name>; watched and reloaded',
-    whenUnset: 'these are not served',
   }),
 };

@@ -1,12 +1,6 @@
 import { duration } from '../platform/env-table/parsers';
 import type { TableReading } from '../platform/env-table/read-table';
-import {
-  type Description,
-  type Parser,
-  type Setting,
-  setting as plainSetting,
-  type Table,
-} from '../platform/env-table/setting';
+import type { Description, Parser, Setting, Table } from '../platform/env-table/setting';
 
 /** First words of our names, and those in existing deployments (behaviour.md §1.1). */
 const FORMER_PREFIXES: readonly (readonly [string, string])[] = [
@@ -23,16 +17,28 @@ function formerNames(name: string): readonly string[] {
   return found === undefined ? [] : [found[1] + name.slice(found[0].length)];
 }
 
-/** A setting of this service: its aliases are those of the description, then the name in existing deployments. */
-export const setting: typeof plainSetting = <T>(
-  name: string,
-  parser: Parser<T>,
-  description: Description,
-) =>
-  plainSetting<T>(name, parser, {
-    ...description,
-    aliases: [...(description.aliases ?? []), ...formerNames(name)],
-  }) as Setting<T>;
+type Rest = Description & Pick<Setting<unknown>, 'name' | 'default' | 'whenUnset'>;
+
+/** A row whose last names are those in existing deployments. */
+function row<T>(parser: Parser<T>, { aliases = [], ...rest }: Rest): Setting<T> {
+  return { ...rest, parser, aliases: [...aliases, ...formerNames(rest.name)] };
+}
+
+/** A setting with a default: its name, its values, the default as an operator would write it, and what it is for. */
+export function setting<T>(name: string, parser: Parser<T>, text: string, more: Description) {
+  return row<T>(parser, { ...more, name, default: text, whenUnset: text });
+}
+
+/** A setting without a default: in its place, in words, what applies while it is not set. */
+export function optional<T>(name: string, parser: Parser<T>, whenUnset: string, more: Description) {
+  return row<T | undefined>(parser, { ...more, name, default: undefined, whenUnset });
+}
+
+/** A variable whose name resembles that of a setting. */
+export interface Misspelt {
+  readonly name: string;
+  readonly meant: string;
+}
 
 /** Reads a table of settings from the environment; mistakes are added to the diagnostics of all settings. */
 export type Read = <T extends Table>(table: T) => TableReading<T>;

@@ -18,8 +18,7 @@ export const HOW_TO_WRITE = [
 
 /** The default of a setting as the help shows it. */
 export function defaultText(entry: Setting<unknown>): string {
-  if (entry.default === undefined) return entry.whenUnset ?? 'unset';
-  return entry.default === '' ? 'empty' : entry.default;
+  return entry.default === '' ? 'empty' : (entry.default ?? entry.whenUnset);
 }
 
 /** The line of doc, with further facts for operators. */
@@ -60,8 +59,8 @@ function namesAndValues(names: string, values: string): readonly string[] {
 }
 
 function helpOf(entry: Setting<unknown>): string {
-  const aliases = entry.aliases ?? [];
-  const names = aliases.length === 0 ? entry.name : `${entry.name} (${aliases.join(', ')})`;
+  const { name, aliases } = entry;
+  const names = aliases.length === 0 ? name : `${name} (${aliases.join(', ')})`;
   const meaning = wrap(`${docText(entry)} [${defaultText(entry)}]`, '      ');
   return [...namesAndValues(names, valuesText(entry)), meaning].join('\n');
 }

@@ -11,10 +11,10 @@ import {
 import { loggingTable, decisionLogTable } from './logging';
 import { decisionsTable, leasesTable } from './decisions';
 import { identityTable, toIdentity } from './identity';
-import { type Misspelt, findMisspelt, misspeltText } from './tables';
-import { readStores } from './read-stores';
+import { findMisspelt, misspeltText } from './tables';
+import { readStores } from './stores';
 import { responseHeadersTable, toResponseHeaders } from './response-headers';
-import type { Read } from './setting';
+import type { Misspelt, Read } from './setting';
 import { statisticsTable, toStatistics } from './statistics';
 import { readTracing } from './tracing';
 import { toWorkers, workersTable } from './workers';
@@ -22,7 +22,7 @@ import { toXds, xdsTable } from './xds';
 import type { StoreSettings } from './store';
 
 /** All settings from their tables; mistakes are added to the diagnostics, and replaced by defaults. */
-function toSettings(read: Read, env: Environment, misspelt: readonly Misspelt[]) {
+function toSettings(read: Read, misspelt: readonly Misspelt[]) {
   const configurationReading = read(configurationTable);
   const configuration = configurationReading.values;
   const xdsReading = read(xdsTable);
@@ -49,7 +49,7 @@ function toSettings(read: Read, env: Environment, misspelt: readonly Misspelt[])
     timeZones: read(timeZonesTable).values,
     responseHeaders: toResponseHeaders(read(responseHeadersTable)),
     ...stores,
-    statistics: toStatistics(read(statisticsTable), env),
+    statistics: toStatistics(read(statisticsTable), read),
     tracing: readTracing(read),
     identity: toIdentity(read(identityTable), redisExpected),
     // Files without which no connection to the stores, or to the management server, can be established.
@@ -74,7 +74,7 @@ export function readSettings(env: Environment): SettingsResult {
   const misspelt = findMisspelt(env);
   diagnostics.warnings.push(...misspelt.map(misspeltText));
   const read: Read = (table) => readTable(table, env, diagnostics);
-  const settings = toSettings(read, env, misspelt);
+  const settings = toSettings(read, misspelt);
   const { problems, warnings } = diagnostics;
   return problems.length > 0
     ? { ok: false, problems: [...new Set([...misspelt.map(misspeltText), ...problems])] }

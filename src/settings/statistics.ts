@@ -10,71 +10,59 @@ import {
   listOf,
   pairs,
 } from '../platform/env-table/parsers';
-import {
-  type Environment,
-  type TableReading,
-  type Diagnostics,
-  readTable,
-} from '../platform/env-table/read-table';
-import { setting, timer } from './setting';
+import type { TableReading } from '../platform/env-table/read-table';
+import { optional, type Read, setting, timer } from './setting';
 import { compilePattern, type Pattern } from '../platform/pattern';
 
 export const statisticsTable = {
-  useStatsd: setting('USE_STATSD', boolean, {
-    default: 'true',
+  useStatsd: setting('USE_STATSD', boolean, 'true', {
     doc: 'false writes statistics to standard output; gives way to another output unless it is set',
   }),
-  disableStats: setting('DISABLE_STATS', boolean, {
-    default: 'false',
+  disableStats: setting('DISABLE_STATS', boolean, 'false', {
     doc: 'true switches every output off; /stats of the debug server stays',
   }),
-  flushIntervalMs: setting('STATS_FLUSH_INTERVAL', timer, {
-    default: '10s',
+  flushIntervalMs: setting('STATS_FLUSH_INTERVAL', timer, '10s', {
     doc: 'time between two flushes',
   }),
-  statsdHost: setting('STATSD_HOST', host, { default: 'localhost', doc: 'host of StatsD' }),
-  statsdPort: setting('STATSD_PORT', remotePort, { default: '8125', doc: 'port of StatsD' }),
-  statsdProtocol: setting('STATSD_PROTOCOL', oneOfInAnyCase({ tcp: 'tcp', udp: 'udp' }), {
-    default: 'tcp',
+  statsdHost: setting('STATSD_HOST', host, 'localhost', { doc: 'host of StatsD' }),
+  statsdPort: setting('STATSD_PORT', remotePort, '8125', { doc: 'port of StatsD' }),
+  statsdProtocol: setting('STATSD_PROTOCOL', oneOfInAnyCase('tcp', 'udp'), 'tcp', {
     doc: 'tcp or udp; statistics with tags go over udp unless it is set',
   }),
-  extraTags: setting('EXTRA_TAGS', pairs(':'), {
+  extraTags: optional('EXTRA_TAGS', pairs(':'), 'none', {
     doc: 'tags of all statistics, k1:v1,k2:v2',
-    whenUnset: 'none',
   }),
-  maxSeries: setting('STATS_MAX_SERIES', wholeNumber(1), {
-    default: '100000',
+  maxSeries: setting('STATS_MAX_SERIES', wholeNumber(1), '100000', {
     doc: 'most series of one metric; the rest is summed in one of its own',
   }),
-  useTaggedStatsd: setting('USE_TAGGED_STATSD', boolean, {
-    default: 'false',
+  useTaggedStatsd: setting('USE_TAGGED_STATSD', boolean, 'false', {
     doc: 'true sends statistics to StatsD with tags',
   }),
-  mogrifierNames: setting('USE_TAGGED_STATSD_MOGRIFIERS', listOf(word, 'the name of a mogrifier'), {
-    aliases: ['TAGGED_STATSD_MOGRIFIERS'],
-    doc: 'names of mogrifiers, which turn parts of names into tags, in order',
-    whenUnset: 'none',
-  }),
-  usePullMetrics: setting('USE_PULLMETRICS', boolean, {
-    default: 'false',
+  mogrifierNames: optional(
+    'USE_TAGGED_STATSD_MOGRIFIERS',
+    listOf(word, 'the name of a mogrifier'),
+    'none',
+    {
+      aliases: ['TAGGED_STATSD_MOGRIFIERS'],
+      doc: 'names of mogrifiers, which turn parts of names into tags, in order',
+    },
+  ),
+  usePullMetrics: setting('USE_PULLMETRICS', boolean, 'false', {
     doc: 'true serves metrics for a scraper',
   }),
-  pullAddress: setting('PULLMETRICS_ADDR', listenAddress, {
-    default: ':9090',
+  pullAddress: setting('PULLMETRICS_ADDR', listenAddress, ':9090', {
     doc: 'address that is scraped',
   }),
-  pullPath: setting('PULLMETRICS_PATH', urlPath, {
-    default: '/metrics',
-    doc: 'path that is scraped',
-  }),
-  pullMapperFile: setting('PULLMETRICS_MAPPER_YAML', path, {
+  pullPath: setting('PULLMETRICS_PATH', urlPath, '/metrics', { doc: 'path that is scraped' }),
+  pullMapperFile: optional('PULLMETRICS_MAPPER_YAML', path, 'the built-in mapping', {
     doc: 'file that maps names of statistics to metrics',
-    whenUnset: 'the built-in mapping',
   }),
-  pullResponseTimeAsMilliseconds: setting('PULLMETRICS_RESPONSE_TIME_AS_MILLISECONDS', boolean, {
-    default: 'false',
-    doc: 'true gives response times in milliseconds instead of seconds',
-  }),
+  pullResponseTimeAsMilliseconds: setting(
+    'PULLMETRICS_RESPONSE_TIME_AS_MILLISECONDS',
+    boolean,
+    'false',
+    { doc: 'true gives response times in milliseconds instead of seconds' },
+  ),
 };
 
 /** The output of statistics; at most one. */
@@ -99,14 +87,14 @@ const ASKS_FOR_STATSD = [
 
 /** The active output: two explicit ones are a problem, a default yields (behaviour.md §1.5). */
 function chooseOutput(reading: StatisticsReading): StatisticsOutput {
-  const { values, diagnostics } = reading;
+  const { values } = reading;
   const asked = (Object.keys(OUTPUTS) as (keyof typeof OUTPUTS)[]).filter(
     (key) => reading.isSet(key) && values[key],
   );
   if (values.disableStats) {
     for (const key of asked) {
       const off = reading.describe('disableStats');
-      diagnostics.warnings.push(`${reading.describe(key)} has no effect beside ${off}`);
+      reading.warn(`${reading.describe(key)} has no effect beside ${off}`);
     }
     return 'none';
   }
@@ -114,13 +102,13 @@ function chooseOutput(reading: StatisticsReading): StatisticsOutput {
   if (first === undefined) return values.useStatsd ? 'statsd' : 'stdout';
   if (more.length > 0) {
     const names = asked.map((key) => reading.describe(key)).join(' and ');
-    diagnostics.problems.push(`${names}: expected only one output of statistics`);
+    reading.problem(`${names}: expected only one output of statistics`);
   }
   return OUTPUTS[first];
 }
 
-export function toStatistics(reading: StatisticsReading, env: Environment) {
-  const { values, diagnostics } = reading;
+export function toStatistics(reading: StatisticsReading, read: Read) {
+  const { values } = reading;
   const listedIn = reading.describe('mogrifierNames');
   const output = chooseOutput(reading);
   // Agents that support tags listen on UDP, and today's deployments send there.
@@ -137,7 +125,7 @@ export function toStatistics(reading: StatisticsReading, env: Environment) {
     },
     extraTags: values.extraTags ?? {},
     maxSeries: values.maxSeries,
-    mogrifiers: readMogrifiers(values.mogrifierNames ?? [], listedIn, env, diagnostics),
+    mogrifiers: readMogrifiers(values.mogrifierNames ?? [], listedIn, read),
     pullMetrics: {
       ...values.pullAddress,
       // The name that the operator used.
@@ -155,15 +143,14 @@ export type StatisticsSettings = ReturnType<typeof toStatistics>;
 export function mogrifierTable(name: string) {
   const prefix = `TAGGED_STATSD_MOGRIFIER_${name}`;
   return {
-    pattern: setting(`${prefix}_PATTERN`, text, {
+    pattern: optional(`${prefix}_PATTERN`, text, 'unset', {
       doc: 'regular expression for the names of metrics',
     }),
-    metricName: setting(`${prefix}_NAME`, text, {
+    metricName: optional(`${prefix}_NAME`, text, 'unset', {
       doc: 'name that is sent; $1, $2, … are groups of the pattern',
     }),
-    tags: setting(`${prefix}_TAGS`, pairs(':'), {
+    tags: optional(`${prefix}_TAGS`, pairs(':'), 'none', {
       doc: 'tags that are sent, k1:v1,k2:v2; may hold $1, $2, …',
-      whenUnset: 'none',
     }),
   };
 }
@@ -183,11 +170,11 @@ function readPattern(reading: MogrifierReading): Pattern | undefined {
 }
 
 /** Reads one mogrifier, which gives a metric another name and tags. */
-function readMogrifier(name: string, env: Environment, listedIn: string, diagnostics: Diagnostics) {
-  const reading = readTable(mogrifierTable(name), env, diagnostics);
+function readMogrifier(name: string, listedIn: string, read: Read) {
+  const reading = read(mogrifierTable(name));
   for (const key of ['pattern', 'metricName'] as const) {
     if (reading.isSet(key)) continue;
-    diagnostics.problems.push(`${listedIn}: expected ${reading.describe(key)} to be set`);
+    reading.problem(`${listedIn}: expected ${reading.describe(key)} to be set`);
   }
   const pattern = readPattern(reading);
   const { metricName, tags = {} } = reading.values;
@@ -197,12 +184,7 @@ function readMogrifier(name: string, env: Environment, listedIn: string, diagnos
 }
 
 /** The mogrifiers in the order of the list; names are in upper case, as in the environment. */
-function readMogrifiers(
-  names: readonly string[],
-  listedIn: string,
-  env: Environment,
-  diagnostics: Diagnostics,
-) {
+function readMogrifiers(names: readonly string[], listedIn: string, read: Read) {
   const distinct = [...new Set(names.map((name) => name.toUpperCase()))];
-  return distinct.flatMap((name) => readMogrifier(name, env, listedIn, diagnostics) ?? []);
+  return distinct.flatMap((name) => readMogrifier(name, listedIn, read) ?? []);
 }

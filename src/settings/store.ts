@@ -10,7 +10,7 @@ import {
 } from '../platform/env-table/parsers';
 import type { ClientTlsFiles } from '../platform/tls-files';
 import { toTlsFiles } from './client-files';
-import { setting, timer, timerFromZero } from './setting';
+import { optional, setting, timer, timerFromZero } from './setting';
 import {
   expectedAddress,
   namesDatabase,
@@ -21,125 +21,109 @@ import {
 
 /** Settings that apply to both key-value stores. */
 export const sharedStoreTable = {
-  certFile: setting('KVSTORE_TLS_CLIENT_CERT', path, { doc: 'file with the client certificate' }),
-  keyFile: setting('KVSTORE_TLS_CLIENT_KEY', path, {
+  certFile: optional('KVSTORE_TLS_CLIENT_CERT', path, 'unset', {
+    doc: 'file with the client certificate',
+  }),
+  keyFile: optional('KVSTORE_TLS_CLIENT_KEY', path, 'unset', {
     doc: 'file with the key of the client certificate',
   }),
-  caFile: setting('KVSTORE_TLS_CACERT', path, {
+  caFile: optional('KVSTORE_TLS_CACERT', path, "the system's certificate authorities", {
     doc: "file with the CA certificate that signed the store's certificate",
-    whenUnset: "the system's certificate authorities",
   }),
-  skipHostnameVerification: setting('KVSTORE_TLS_SKIP_HOSTNAME_VERIFICATION', boolean, {
-    default: 'false',
+  skipHostnameVerification: setting('KVSTORE_TLS_SKIP_HOSTNAME_VERIFICATION', boolean, 'false', {
     doc: "true accepts a certificate without the store's name",
   }),
-  scripts: setting('KVSTORE_SCRIPTS', boolean, {
-    default: 'true',
+  scripts: setting('KVSTORE_SCRIPTS', boolean, 'true', {
     doc: 'false sends plain INCRBY and EXPIRE, for proxies that refuse Lua scripts',
   }),
-  startupInitialIntervalMs: setting('KVSTORE_STARTUP_INITIAL_INTERVAL', timer, {
-    default: '1s',
+  startupInitialMs: setting('KVSTORE_STARTUP_INITIAL_INTERVAL', timer, '1s', {
     doc: 'first wait before reconnecting to an unreachable store',
   }),
-  startupMaxIntervalMs: setting('KVSTORE_STARTUP_MAX_INTERVAL', timer, {
-    default: '1s',
+  startupMaxMs: setting('KVSTORE_STARTUP_MAX_INTERVAL', timer, '1s', {
     doc: 'longest wait before reconnecting to an unreachable store',
   }),
-  startupMaxElapsedMs: setting('KVSTORE_STARTUP_MAX_ELAPSED_TIME', timerFromZero, {
-    default: '0',
+  startupMaxElapsedMs: setting('KVSTORE_STARTUP_MAX_ELAPSED_TIME', timerFromZero, '0', {
     doc: 'the start fails with exit code 1 when the store is unreachable this long; 0 means never',
   }),
-  cacheInvalidation: setting('KVSTORE_CACHE_INVALIDATION', boolean, {
-    default: 'true',
+  cacheInvalidation: setting('KVSTORE_CACHE_INVALIDATION', boolean, 'true', {
     doc: 'true notifies the local caches of all instances, by PUBLISH, of counters that were reset or given back; no effect without a local cache',
   }),
-  failureMode: setting('KVSTORE_FAILURE_MODE', oneOf('error', 'allow', 'deny', 'local'), {
-    default: 'error',
+  onStoreError: setting('KVSTORE_FAILURE_MODE', oneOf('error', 'allow', 'deny', 'local'), 'error', {
     doc: 'answer while the store is unavailable: an error, OK, OVER_LIMIT, or a count in this process',
   }),
-  failureReplicas: setting('KVSTORE_FAILURE_REPLICAS', wholeNumber(1, 1_000_000), {
-    default: '1',
+  failureReplicas: setting('KVSTORE_FAILURE_REPLICAS', wholeNumber(1, 1_000_000), '1', {
     doc: 'instances that share a limit while they count locally',
   }),
 };
 
 export const perSecondSwitchTable = {
-  enabled: setting('KVSTORE_PERSECOND', boolean, {
-    default: 'false',
+  enabled: setting('KVSTORE_PERSECOND', boolean, 'false', {
     doc: 'true keeps the counters of limits per second in a store of their own',
   }),
 };
-
-const TYPES = { single: 'single', sentinel: 'sentinel', cluster: 'cluster' } as const;
-const SOCKETS = { tcp: 'tcp', unix: 'unix' } as const;
-const ON_EMPTY = { create: 'create', error: 'error', wait: 'wait' } as const;
 
 /** The settings that exist once for each key-value store. */
 export function storeTable(prefix: 'KVSTORE' | 'KVSTORE_PERSECOND') {
   const nameOf = (suffix: string) => `${prefix}_${suffix}`;
   return {
-    socketType: setting(nameOf('SOCKET_TYPE'), oneOfInAnyCase(SOCKETS), {
-      doc: 'tcp or unix',
-      whenUnset: 'derived from the URL',
-    }),
-    type: setting(nameOf('TYPE'), oneOfInAnyCase(TYPES), {
-      default: 'single',
+    socketType: optional(
+      nameOf('SOCKET_TYPE'),
+      oneOfInAnyCase('tcp', 'unix'),
+      'derived from the URL',
+      {
+        doc: 'tcp or unix',
+      },
+    ),
+    type: setting(nameOf('TYPE'), oneOfInAnyCase('single', 'sentinel', 'cluster'), 'single', {
       doc: 'single, sentinel or cluster',
     }),
-    url: setting(nameOf('URL'), word, {
+    url: optional(nameOf('URL'), word, 'unset', {
       doc: 'single: <host>:<port>, redis://<host>:<port>/<database> or a path; sentinel: <master>[/<database>],<host>:<port>,…; cluster: <host>:<port>,…',
     }),
-    poolSize: setting(nameOf('POOL_SIZE'), wholeNumber(1, 10_000), {
-      default: '10',
+    poolSize: setting(nameOf('POOL_SIZE'), wholeNumber(1, 10_000), '10', {
       doc: 'connections that are kept',
     }),
-    timeoutMs: setting(nameOf('TIMEOUT'), timer, {
-      default: '10s',
+    timeoutMs: setting(nameOf('TIMEOUT'), timer, '10s', {
       doc: 'longest time for connecting, writing and reading',
     }),
-    poolOnEmptyBehavior: setting(nameOf('POOL_ON_EMPTY_BEHAVIOR'), oneOfInAnyCase(ON_EMPTY), {
-      default: 'CREATE',
-      doc: 'no connection free: CREATE another or answer an ERROR after the wait, or WAIT for one',
-    }),
-    poolOnEmptyWaitMs: setting(nameOf('POOL_ON_EMPTY_WAIT_DURATION'), timerFromZero, {
-      default: '1s',
+    poolOnEmptyBehavior: setting(
+      nameOf('POOL_ON_EMPTY_BEHAVIOR'),
+      oneOfInAnyCase('create', 'error', 'wait'),
+      'CREATE',
+      {
+        doc: 'no connection free: CREATE another or answer an ERROR after the wait, or WAIT for one',
+      },
+    ),
+    poolOnEmptyWaitMs: setting(nameOf('POOL_ON_EMPTY_WAIT_DURATION'), timerFromZero, '1s', {
       doc: 'wait before CREATE or ERROR acts',
     }),
-    pipelineWindowMs: setting(nameOf('PIPELINE_WINDOW'), timerFromZero, {
-      default: '0',
+    pipelineWindowMs: setting(nameOf('PIPELINE_WINDOW'), timerFromZero, '0', {
       doc: 'time for which requests are gathered into one write; 0 writes at once; needed by cluster',
     }),
-    pipelineLimit: setting(nameOf('PIPELINE_LIMIT'), wholeNumber(0), {
-      default: '0',
+    pipelineLimit: setting(nameOf('PIPELINE_LIMIT'), wholeNumber(0), '0', {
       deprecated: 'warned',
       doc: 'no effect',
     }),
-    clusterPipelineParallelism: setting(
+    clusterParallelism: setting(
       nameOf('CLUSTER_PIPELINE_PARALLELISM'),
       wholeNumber(0, 10_000),
-      {
-        default: '0',
-        doc: 'nodes of a cluster that are called at the same time; 0 means all',
-      },
+      '0',
+      { doc: 'nodes of a cluster that are called at the same time; 0 means all' },
     ),
-    tls: setting(nameOf('TLS'), boolean, { default: 'false', doc: 'true speaks TLS to the store' }),
-    auth: setting(nameOf('AUTH'), credentials, {
+    tls: setting(nameOf('TLS'), boolean, 'false', { doc: 'true speaks TLS to the store' }),
+    auth: optional(nameOf('AUTH'), credentials, 'none', {
       secret: true,
       doc: '<PASSWORD> or <USERNAME>:<PASSWORD>',
-      whenUnset: 'none',
     }),
-    authFile: setting(nameOf('AUTH_FILE'), path, {
+    authFile: optional(nameOf('AUTH_FILE'), path, 'none', {
       doc: 'file that holds these credentials, read again for each connection',
-      whenUnset: 'none',
     }),
-    sentinelAuth: setting(nameOf('SENTINEL_AUTH'), credentials, {
+    sentinelAuth: optional(nameOf('SENTINEL_AUTH'), credentials, 'none', {
       secret: true,
       doc: '<PASSWORD> or <USERNAME>:<PASSWORD> of the sentinels',
-      whenUnset: 'none',
     }),
-    sentinelAuthFile: setting(nameOf('SENTINEL_AUTH_FILE'), path, {
+    sentinelAuthFile: optional(nameOf('SENTINEL_AUTH_FILE'), path, 'none', {
       doc: 'file that holds the credentials of the sentinels, read again for each connection',
-      whenUnset: 'none',
     }),
   };
 }
@@ -198,24 +182,23 @@ function toAuth(
 /** One store from its own settings and those that both stores share. */
 export function toStore(reading: StoreReading, shared: SharedReading) {
   const { values } = reading;
-  const { timeoutMs, pipelineWindowMs, clusterPipelineParallelism } = values;
-  const { scripts, cacheInvalidation } = shared.values;
+  const { timeoutMs, pipelineWindowMs, clusterParallelism } = values;
+  const { scripts, cacheInvalidation, startupInitialMs, startupMaxMs, startupMaxElapsedMs } =
+    shared.values;
   const url = parseRedisUrl(values.url ?? '');
   return {
     ...toPlace(reading),
     timeoutMs,
     pipelineWindowMs,
-    clusterPipelineParallelism,
+    clusterParallelism,
     scripts,
     cacheInvalidation,
     tls: toTls(reading, shared),
     auth: toAuth(reading, ['auth', 'authFile']) ?? url?.auth,
     sentinelAuth: toAuth(reading, ['sentinelAuth', 'sentinelAuthFile']),
-    startup: {
-      initialIntervalMs: shared.values.startupInitialIntervalMs,
-      maxIntervalMs: shared.values.startupMaxIntervalMs,
-      maxElapsedMs: shared.values.startupMaxElapsedMs,
-    },
+    startupInitialMs,
+    startupMaxMs,
+    startupMaxElapsedMs,
     pool: {
       size: values.poolSize,
       onEmpty: values.poolOnEmptyBehavior,

@@ -1,6 +1,6 @@
 import type { Setting, Table } from '../platform/env-table/setting';
 import { adminTable } from './admin';
-import { backendTable, memoryTable } from './backend';
+import { backendTable, memoryTable } from './stores';
 import {
   debugTable,
   grpcTable,
@@ -19,6 +19,7 @@ import { statisticsTable, mogrifierTable } from './statistics';
 import { tracingTable, otelTable, otlpForAll, otlpForTraces } from './tracing';
 import { responseHeadersTable } from './response-headers';
 import { kvstoreTable, perSecondStoreTable, perSecondSwitchTable, sharedStoreTable } from './store';
+import type { Misspelt } from './setting';
 import { workersTable } from './workers';
 import { xdsTable } from './xds';
 import { nearestName } from '../fields/names';
@@ -33,6 +34,10 @@ export interface Subject {
 
 function subject(title: string, need: Subject['need'], ...tables: readonly Table[]): Subject {
   return { title, need, settings: tables.flatMap((table) => Object.values(table)) };
+}
+
+function namesOf({ name, aliases }: Setting<unknown>): readonly string[] {
+  return [name, ...aliases];
 }
 
 /** Every setting, in the order of the help and of the settings page. */
@@ -69,15 +74,27 @@ export const SUBJECTS: readonly Subject[] = [
   subject('Identity service', 'identity', identityTable),
 ];
 
-/** A variable whose name resembles that of a setting. */
-export interface Misspelt {
-  readonly name: string;
-  readonly meant: string;
+/** Where rules and counters are. */
+const PLACES = [
+  configurationTable.runtimeRoot,
+  configurationTable.type,
+  backendTable.type,
+  kvstoreTable.url,
+  memstoreTable.nodes,
+  memstoreTable.srv,
+].flatMap(namesOf);
+
+/** Whether one of these settings is set: its operator deploys by the environment. */
+export function deploysBySettings(env: Environment): boolean {
+  return PLACES.some((name) => {
+    const text = env[name] ?? '';
+    return text !== '' && !isServiceLink(name, text);
+  });
 }
 
-const NAMES: readonly string[] = SUBJECTS.flatMap(({ settings }) =>
-  settings.flatMap(({ name, aliases = [] }) => [name, ...aliases]),
-).filter((name) => !name.includes('<'));
+const NAMES = SUBJECTS.flatMap(({ settings }) => settings.flatMap(namesOf)).filter(
+  (name) => !name.includes('<'),
+);
 
 /** Set by today's deployments and read by no program, not even the reference. */
 const IGNORED = 'GRPC_SERVER_TLS_CA_CERT';

@@ -11,32 +11,24 @@ import {
   headerPairs,
 } from '../platform/env-table/parsers';
 import { clientFiles } from './client-files';
-import { type Read, setting } from './setting';
+import { type Read, optional, setting } from './setting';
 import type { Description, Parser } from '../platform/env-table/setting';
 
 export const tracingTable = {
-  enabled: setting('TRACING_ENABLED', trueOrFalse, {
-    default: 'false',
+  enabled: setting('TRACING_ENABLED', trueOrFalse, 'false', {
     doc: 'true exports spans by OTLP; the standard OTEL_EXPORTER_OTLP_* settings say where to',
   }),
-  exporterProtocol: setting('TRACING_EXPORTER_PROTOCOL', oneOf('http', 'grpc'), {
-    default: 'http',
+  exporterProtocol: setting('TRACING_EXPORTER_PROTOCOL', oneOf('http', 'grpc'), 'http', {
     doc: 'http or grpc',
   }),
-  serviceName: setting('TRACING_SERVICE_NAME', text, {
-    default: 'RateLimit',
-    doc: 'service name in spans',
-  }),
-  serviceNamespace: setting('TRACING_SERVICE_NAMESPACE', text, {
-    default: '',
+  serviceName: setting('TRACING_SERVICE_NAME', text, 'RateLimit', { doc: 'service name in spans' }),
+  serviceNamespace: setting('TRACING_SERVICE_NAMESPACE', text, '', {
     doc: 'service namespace in spans',
   }),
-  serviceInstanceId: setting('TRACING_SERVICE_INSTANCE_ID', text, {
+  serviceInstanceId: optional('TRACING_SERVICE_INSTANCE_ID', text, 'a random UUID', {
     doc: 'instance id in spans',
-    whenUnset: 'a random UUID',
   }),
-  samplingRate: setting('TRACING_SAMPLING_RATE', decimalNumber(0, 1), {
-    default: '1',
+  samplingRate: setting('TRACING_SAMPLING_RATE', decimalNumber(0, 1), '1', {
     doc: 'share of the requests without a trace of their caller that are traced; otherwise the caller decides',
   }),
 };
@@ -58,7 +50,7 @@ export function readTracing(read: Read) {
   const otel = read(otelTable);
   if (otel.values.disabled) {
     const texts = [tracing.describe('enabled'), otel.describe('disabled')] as const;
-    otel.diagnostics.warnings.push(`${texts[0]} has no effect beside ${texts[1]}`);
+    otel.warn(`${texts[0]} has no effect beside ${texts[1]}`);
     return undefined;
   }
   const { samplingRate, serviceInstanceId, exporterProtocol } = tracing.values;
@@ -137,43 +129,33 @@ const milliseconds = wholeNumber(1, MAX_TIMER_MS);
 
 /** Settings that the standard has for all exports, and again for traces only. */
 function otlpTable(prefix: 'OTEL_EXPORTER_OTLP' | 'OTEL_EXPORTER_OTLP_TRACES') {
-  function entry<T>(name: string, parser: Parser<T>, description: Description) {
-    const doc = prefix.endsWith('TRACES') ? `the same for traces alone` : description.doc;
-    return setting(`${prefix}_${name}`, parser, { ...description, doc });
+  function entry<T>(name: string, parser: Parser<T>, whenUnset: string, more: Description) {
+    const doc = prefix.endsWith('TRACES') ? 'the same for traces alone' : more.doc;
+    return optional(`${prefix}_${name}`, parser, whenUnset, { ...more, doc });
   }
   return {
-    endpoint: entry('ENDPOINT', word, {
+    endpoint: entry('ENDPOINT', word, 'http://localhost:4318, over grpc http://localhost:4317', {
       doc: 'where the collector is: <scheme>://<host>:<port>, over grpc also <host>:<port>; over http /v1/traces is appended',
-      whenUnset: 'http://localhost:4318, over grpc http://localhost:4317',
     }),
-    insecure: entry('INSECURE', booleanInAnyCase, {
+    insecure: entry('INSECURE', booleanInAnyCase, 'false', {
       doc: 'over grpc, for an endpoint without a scheme: true connects without TLS',
-      whenUnset: 'false',
     }),
-    headers: entry('HEADERS', headerPairs, {
+    headers: entry('HEADERS', headerPairs, 'none', {
       doc: 'headers of every export, k1=v1,k2=v2, values URL-encoded',
-      whenUnset: 'none',
       secret: true,
     }),
-    timeoutMs: entry('TIMEOUT', milliseconds, {
+    timeoutMs: entry('TIMEOUT', milliseconds, '10000', {
       doc: 'longest time of one export with its retries, in milliseconds',
-      whenUnset: '10000',
     }),
-    compression: entry('COMPRESSION', oneOf('gzip', 'none'), {
-      doc: 'gzip or none',
-      whenUnset: 'none',
-    }),
-    certificate: entry('CERTIFICATE', path, {
+    compression: entry('COMPRESSION', oneOf('gzip', 'none'), 'none', { doc: 'gzip or none' }),
+    certificate: entry('CERTIFICATE', path, "the system's certificate authorities", {
       doc: 'file with the CA certificate of the collector',
-      whenUnset: "the system's certificate authorities",
     }),
-    clientKey: entry('CLIENT_KEY', path, {
+    clientKey: entry('CLIENT_KEY', path, 'none', {
       doc: 'file with the private key of the client certificate',
-      whenUnset: 'none',
     }),
-    clientCertificate: entry('CLIENT_CERTIFICATE', path, {
+    clientCertificate: entry('CLIENT_CERTIFICATE', path, 'none', {
       doc: 'file with the client certificate that is presented to the collector',
-      whenUnset: 'none',
     }),
   };
 }
@@ -183,32 +165,25 @@ export const otlpForTraces = otlpTable('OTEL_EXPORTER_OTLP_TRACES');
 
 /** The standard settings of OpenTelemetry that this service uses; read only where tracing is on. */
 export const otelTable = {
-  disabled: setting('OTEL_SDK_DISABLED', booleanInAnyCase, {
-    default: 'false',
+  disabled: setting('OTEL_SDK_DISABLED', booleanInAnyCase, 'false', {
     doc: 'true switches tracing off, whatever TRACING_ENABLED says',
   }),
-  serviceName: setting('OTEL_SERVICE_NAME', text, {
+  serviceName: optional('OTEL_SERVICE_NAME', text, 'TRACING_SERVICE_NAME', {
     doc: 'service name in spans where TRACING_SERVICE_NAME is not set',
-    whenUnset: 'TRACING_SERVICE_NAME',
   }),
-  resourceAttributes: setting('OTEL_RESOURCE_ATTRIBUTES', headerPairs, {
+  resourceAttributes: optional('OTEL_RESOURCE_ATTRIBUTES', headerPairs, 'none', {
     doc: 'more attributes of this instance, k1=v1,k2=v2, values URL-encoded',
-    whenUnset: 'none',
   }),
-  queueSize: setting('OTEL_BSP_MAX_QUEUE_SIZE', wholeNumber(1, 1_000_000), {
-    default: '2048',
+  queueSize: setting('OTEL_BSP_MAX_QUEUE_SIZE', wholeNumber(1, 1_000_000), '2048', {
     doc: 'spans that wait for their export; more are dropped',
   }),
-  batchSize: setting('OTEL_BSP_MAX_EXPORT_BATCH_SIZE', wholeNumber(1, 1_000_000), {
-    default: '512',
+  batchSize: setting('OTEL_BSP_MAX_EXPORT_BATCH_SIZE', wholeNumber(1, 1_000_000), '512', {
     doc: 'spans of one export',
   }),
-  delayMs: setting('OTEL_BSP_SCHEDULE_DELAY', milliseconds, {
-    default: '5000',
+  delayMs: setting('OTEL_BSP_SCHEDULE_DELAY', milliseconds, '5000', {
     doc: 'longest time that a span waits for its export, in milliseconds',
   }),
-  exportTimeoutMs: setting('OTEL_BSP_EXPORT_TIMEOUT', milliseconds, {
-    default: '30000',
+  exportTimeoutMs: setting('OTEL_BSP_EXPORT_TIMEOUT', milliseconds, '30000', {
     doc: 'longest time of one export, in milliseconds',
   }),
 };

@@ -1,7 +1,7 @@
 import type { TableReading } from '../platform/env-table/read-table';
 import type { Parser } from '../platform/env-table/setting';
 import { wholeNumber } from '../platform/env-table/parsers';
-import type { Backend } from './backend';
+import type { Backend } from './stores';
 import { setting } from './setting';
 
 const MAX_WORKERS = 64;
@@ -14,8 +14,7 @@ const workers: Parser<number | 'auto'> = {
 };
 
 export const workersTable = {
-  workers: setting('WORKERS', workers, {
-    default: '1',
+  workers: setting('WORKERS', workers, '1', {
     doc: 'processes that decide, on the same ports; auto: as many as CPUs and memory allow',
   }),
 };
@@ -26,14 +25,13 @@ export type Workers = number | 'auto';
 /** Counters in memory belong to one process: several would allow several times the limit. */
 export function toWorkers(reading: TableReading<typeof workersTable>, backend: Backend): Workers {
   const { workers: asked } = reading.values;
-  const { problems, warnings } = reading.diagnostics;
   if (backend !== 'memory' || asked === 1) return asked;
   const why = `${reading.describe('workers')}: counters live in the memory of one process`;
   if (asked === 'auto') {
-    warnings.push(`${why}, so there is one worker`);
+    reading.warn(`${why}, so there is one worker`);
     return 1;
   }
-  problems.push(
+  reading.problem(
     `${why}, expected WORKERS=1, or counters in Redis (KVSTORE_URL; also on this machine, by Unix socket)`,
   );
   return 1;

@@ -9,70 +9,66 @@ import {
 } from '../platform/env-table/parsers';
 import type { TableReading } from '../platform/env-table/read-table';
 import { toTlsFiles } from './client-files';
-import { setting, timer } from './setting';
+import { optional, setting, timer } from './setting';
 
 const ANY_FACTOR = 1_000_000;
 
 export const xdsTable = {
-  nodeId: setting('CONFIG_GRPC_XDS_NODE_ID', text, {
-    default: 'default',
+  nodeId: setting('CONFIG_GRPC_XDS_NODE_ID', text, 'default', {
     emptyIsValue: true,
     doc: 'node id that the management server sees; may be empty',
   }),
-  nodeMetadata: setting('CONFIG_GRPC_XDS_NODE_METADATA', pairs('='), {
+  nodeMetadata: optional('CONFIG_GRPC_XDS_NODE_METADATA', pairs('='), 'none', {
     doc: 'node metadata, k=v,k=v',
-    whenUnset: 'none',
   }),
-  serverTarget: setting('CONFIG_GRPC_XDS_SERVER_URL', word, {
-    default: 'localhost:18000',
+  serverTarget: setting('CONFIG_GRPC_XDS_SERVER_URL', word, 'localhost:18000', {
     doc: 'address of the management server',
   }),
-  connectRetryIntervalMs: setting('CONFIG_GRPC_XDS_SERVER_CONNECT_RETRY_INTERVAL', timer, {
-    default: '3s',
+  connectRetryIntervalMs: setting('CONFIG_GRPC_XDS_SERVER_CONNECT_RETRY_INTERVAL', timer, '3s', {
     doc: 'time between attempts until the first answer of the management server',
   }),
-  backoffJitter: setting('XDS_CLIENT_BACKOFF_JITTER', boolean, {
-    default: 'true',
+  backoffJitter: setting('XDS_CLIENT_BACKOFF_JITTER', boolean, 'true', {
     doc: 'true adds jitter to the waits',
   }),
-  backoffInitialMs: setting('XDS_CLIENT_BACKOFF_INITIAL_INTERVAL', timer, {
-    default: '10s',
+  backoffInitialMs: setting('XDS_CLIENT_BACKOFF_INITIAL_INTERVAL', timer, '10s', {
     doc: 'first wait before connecting again',
   }),
-  backoffMaxMs: setting('XDS_CLIENT_BACKOFF_MAX_INTERVAL', timer, {
-    default: '60s',
+  backoffMaxMs: setting('XDS_CLIENT_BACKOFF_MAX_INTERVAL', timer, '60s', {
     doc: 'longest wait before connecting again',
   }),
-  backoffRandomFactor: setting('XDS_CLIENT_BACKOFF_RANDOM_FACTOR', decimalNumber(0, ANY_FACTOR), {
-    default: '0.5',
-    doc: 'share of a wait that jitter may add or take away; more than 1 counts as 1',
-  }),
-  maxMessageSizeBytes: setting('XDS_CLIENT_MAX_MSG_SIZE_IN_BYTES', wholeNumber(0), {
+  backoffRandomFactor: setting(
+    'XDS_CLIENT_BACKOFF_RANDOM_FACTOR',
+    decimalNumber(0, ANY_FACTOR),
+    '0.5',
+    { doc: 'share of a wait that jitter may add or take away; more than 1 counts as 1' },
+  ),
+  maxMessageSizeBytes: optional('XDS_CLIENT_MAX_MSG_SIZE_IN_BYTES', wholeNumber(0), '0', {
     doc: 'largest message that is received, in bytes; 0 means the default of gRPC, 4 MiB',
-    whenUnset: '0',
   }),
-  useTls: setting('CONFIG_GRPC_XDS_SERVER_USE_TLS', boolean, {
-    default: 'false',
+  useTls: setting('CONFIG_GRPC_XDS_SERVER_USE_TLS', boolean, 'false', {
     doc: 'true speaks TLS to the management server',
   }),
-  certFile: setting('CONFIG_GRPC_XDS_CLIENT_TLS_CERT', path, {
+  certFile: optional('CONFIG_GRPC_XDS_CLIENT_TLS_CERT', path, 'unset', {
     doc: 'file with the client certificate',
   }),
-  keyFile: setting('CONFIG_GRPC_XDS_CLIENT_TLS_KEY', path, {
+  keyFile: optional('CONFIG_GRPC_XDS_CLIENT_TLS_KEY', path, 'unset', {
     doc: 'file with the key of the client certificate',
   }),
-  caFile: setting('CONFIG_GRPC_XDS_SERVER_TLS_CACERT', path, {
-    doc: "file with the CA certificate that signed the server's certificate",
-    whenUnset: "the system's certificate authorities",
-  }),
-  serverName: setting('CONFIG_GRPC_XDS_SERVER_TLS_SAN', word, {
-    doc: "name to look for in the server's certificate",
-    whenUnset: 'the host of CONFIG_GRPC_XDS_SERVER_URL',
-  }),
-  additionalHeaders: setting('CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS', pairs(':'), {
+  caFile: optional(
+    'CONFIG_GRPC_XDS_SERVER_TLS_CACERT',
+    path,
+    "the system's certificate authorities",
+    { doc: "file with the CA certificate that signed the server's certificate" },
+  ),
+  serverName: optional(
+    'CONFIG_GRPC_XDS_SERVER_TLS_SAN',
+    word,
+    'the host of CONFIG_GRPC_XDS_SERVER_URL',
+    { doc: "name to look for in the server's certificate" },
+  ),
+  additionalHeaders: optional('CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS', pairs(':'), 'none', {
     secret: true,
     doc: 'headers of the requests to the management server, k1:v1,k2:v2',
-    whenUnset: 'none',
   }),
 };
 

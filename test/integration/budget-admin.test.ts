@@ -1,5 +1,5 @@
 import type { Decision, DecisionRequest } from '../../src/core/model';
-import type { ShownCounter } from '../../src/transport/debug/admin/counter-endpoints';
+import type { ShownCounter } from '../../src/app/admin/counter-admin';
 import { RESET, startCounterInstance } from '../support/edge/counter-instance';
 import { budgetOf, inFlight } from '../support/budgets';
 import { createDecider, decisionOf } from '../support/decider';

@@ -1,6 +1,6 @@
 import type { DecisionRequest } from '../../src/core/model';
 import { compileRules } from '../../src/core/rules/compile';
-import type { ShownCounter } from '../../src/transport/debug/admin/counter-endpoints';
+import type { ShownCounter } from '../../src/app/admin/counter-admin';
 import { budgetOf, inFlight } from '../support/budgets';
 import { RESET, startCounterInstance } from '../support/edge/counter-instance';
 import { createDecider, decisionOf } from '../support/decider';

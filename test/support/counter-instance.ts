@@ -1,11 +1,10 @@
 import { filter, firstValueFrom, type Subscription } from 'rxjs';
 import { createSnapshot } from '../../streams';
-import { createCounterAdmin } from '../../src/app/admin/counter-admin';
+import { type CounterChange, createCounterAdmin } from '../../src/app/admin/counter-admin';
 import { chooseCounters, type CounterStoreDeps } from '../../src/app/store/store';
 import type { Rules } from '../../src/core/rules/rules';
 import { readSettings } from '../../src/settings/settings';
 import { createRegistry } from '../../src/stats/registry';
-import type { CounterChange } from '../../src/transport/debug/admin/counter-endpoints';
 import { createRecordingLogger } from './recording-logger';
 
 /** A reset, and who asks for it. */

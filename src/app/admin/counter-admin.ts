@@ -1,6 +1,7 @@
 import type { Snapshot } from '../../../streams';
 import { isBudgetLimiter } from '../../core/budgets/budget';
 import { failure, settled, StoreError, type Failure } from '../../core/errors';
+import type { BudgetFields, LimitSource } from '../../core/explain/explanation';
 import { ageSeconds, budgetFields, limitSource } from '../../core/explain/limit-fields';
 import { entryTexts } from '../../core/explain/explain-path';
 import type { DecisionRequest } from '../../core/model';
@@ -11,13 +12,36 @@ import type { Clock, CounterReading, Increment, LimitsFrom, Statistics } from '.
 import type { Rules } from '../../core/rules/rules';
 import { requestOfTokens } from '../../core/rules/secrets';
 import type { Logger } from '../../platform/logger';
-import type {
-  CounterAdmin,
-  CounterChange,
-  ShownCounter,
-  ShownReservation,
-} from '../../transport/debug/admin/counter-endpoints';
 import type { OperatorStore } from '../store/store';
+
+/** One counter, or a descriptor that has none. */
+export interface ShownCounter extends Partial<BudgetFields> {
+  readonly entries: readonly string[];
+  /** Null where no limit applies. */
+  readonly key: string | null;
+  readonly store?: string | undefined;
+  readonly limitsFrom?: LimitSource;
+  readonly count?: number | undefined;
+  /** Undefined: the counter is missing, or its store does not report it. */
+  readonly expiresInSeconds?: number | undefined;
+  readonly error?: string | undefined;
+}
+
+/** A change of counters, and its caller. */
+export interface CounterChange {
+  /** The hits to set the counters to; undefined: they are deleted. */
+  readonly used: number | undefined;
+  /** For a rule with several limits the one to set; undefined: all of them. */
+  readonly limit: string | undefined;
+  /** Open reservations end too, uncharged. */
+  readonly open: boolean;
+  /** Shows the current values, and changes nothing. */
+  readonly dryRun: boolean;
+  /** Also where other instances would not be notified. */
+  readonly force: boolean;
+  readonly peer: string;
+  readonly tokenId: string | undefined;
+}
 
 export interface CounterAdminDeps {
   readonly rules: Snapshot<Rules | undefined>;
@@ -37,7 +61,11 @@ export interface CounterAdminOptions {
   readonly isShared: boolean;
 }
 
-type Found = readonly (Increment | undefined)[];
+/** A request, and of each of its descriptors the counter; undefined: no limit applies to it. */
+interface Found {
+  readonly request: DecisionRequest;
+  readonly increments: readonly (Increment | undefined)[];
+}
 
 const WRITES = 'ratelimit.admin.writes';
 
@@ -45,22 +73,24 @@ const WRITES = 'ratelimit.admin.writes';
 export function createCounterAdmin(
   { rules, whyNoRules, store, clock, statistics, logger }: CounterAdminDeps,
   options: CounterAdminOptions,
-): CounterAdmin {
+) {
   const { reader, writer, localCache, leases, publishInvalidation, listOpen } = store;
 
-  const find = async (request: DecisionRequest): Promise<Found | Failure> => {
+  const find = async (asked: DecisionRequest): Promise<Found | Failure> => {
     const { current } = rules;
+    const request = requestOfTokens(current?.secrets, asked);
     if (current === undefined) return failure('no_rules', whyNoRules.current);
     await readValueLimits(current, request, options.limitsFrom);
     const windows = windowsAt(Math.floor(clock()));
-    const found = findCounters(current, request, windows, options);
-    return typeof found === 'string' ? failure('invalid_request', found) : found;
+    const increments = findCounters(current, request, windows, options);
+    if (typeof increments === 'string') return failure('invalid_request', increments);
+    return { request, increments };
   };
 
-  const show = async (request: DecisionRequest, found: Found): Promise<readonly ShownCounter[]> => {
-    const readings = (await reader.read(present(found))).values();
+  const show = async ({ request, increments }: Found): Promise<readonly ShownCounter[]> => {
+    const readings = (await reader.read(present(increments))).values();
     return request.descriptors.map(({ entries }, at) => {
-      const increment = found[at];
+      const increment = increments[at];
       const secrets = rules.current?.secrets;
       const shown = entryTexts(secrets, entries);
       if (increment === undefined) return { entries: shown, key: null };
@@ -76,10 +106,7 @@ export function createCounterAdmin(
     });
   };
 
-  const openOf = async (
-    increment: Increment | undefined,
-    most: number,
-  ): Promise<readonly ShownReservation[]> => {
+  const openOf = async (increment: Increment | undefined, most: number) => {
     const { limiter } = increment ?? {};
     if (increment === undefined || limiter === undefined || !isBudgetLimiter(limiter)) return [];
     const { reserve } = limiter.budget;
@@ -87,8 +114,11 @@ export function createCounterAdmin(
     const listed = await listOpen(increment, most);
     return listed.map(({ id, hits, endsInMs }) => ({
       id,
+      /** Reserved hits. */
       hits,
+      /** By the rule's current lease. */
       ageSeconds: ageSeconds(reserve, endsInMs),
+      /** Until its lease expires. */
       endsInSeconds: Math.ceil(endsInMs / 1_000),
     }));
   };
@@ -131,47 +161,52 @@ export function createCounterAdmin(
   };
 
   return {
-    async read(asked) {
-      const request = requestOfTokens(rules.current?.secrets, asked);
-      const found = await find(request);
-      return 'kind' in found ? found : show(request, found);
+    async read(asked: DecisionRequest): Promise<readonly ShownCounter[] | Failure> {
+      const found = await find(asked);
+      return 'kind' in found ? found : show(found);
     },
-    async open(asked, most) {
-      const request = requestOfTokens(rules.current?.secrets, asked);
-      const found = await find(request);
+    /** The counter of the first descriptor with its open reservations, at most `most`; without them where they could not be read. */
+    async open(asked: DecisionRequest, most: number) {
+      const found = await find(asked);
       if ('kind' in found) return found;
-      const [shown] = await show(request, found);
-      const listed = await settled(() => openOf(found[0], most));
+      const [shown] = await show(found);
+      const listed = await settled(() => openOf(found.increments[0], most));
       const list =
         listed instanceof StoreError ? { error: listed.message } : { reservations: listed };
       return { ...(shown as ShownCounter), ...list };
     },
-    async change(asked, change) {
-      const request = requestOfTokens(rules.current?.secrets, asked);
-      const found = await find(request);
+    /** Returns the values before the change. */
+    async change(
+      asked: DecisionRequest,
+      change: CounterChange,
+    ): Promise<readonly ShownCounter[] | Failure | 'not_published'> {
+      const found = await find(asked);
       if ('kind' in found) return found;
-      const fault = faultOfLimit(present(found), change.limit);
+      const counters = present(found.increments);
+      const fault = faultOfLimit(counters, change.limit);
       if (fault !== undefined) return failure('invalid_request', fault);
-      if (change.dryRun) return show(request, found);
+      if (change.dryRun) return show(found);
       const isKnownElsewhere =
-        localCache !== undefined || present(found).some(({ rule }) => rule.isLeased);
+        localCache !== undefined || counters.some(({ rule }) => rule.isLeased);
       const isHeard = !isKnownElsewhere || !options.isShared || publishInvalidation !== undefined;
       if (!isHeard && !change.force) return 'not_published';
-      const before = await show(request, found);
-      const failures = (await write(present(found), change)).values();
+      const before = await show(found);
+      const failures = (await write(counters, change)).values();
       const changed = before.map((shown, at) => {
-        if (found[at] === undefined) return shown;
+        if (found.increments[at] === undefined) return shown;
         const failed = failures.next().value;
         return failed === undefined ? shown : { ...shown, error: failed.message };
       });
-      log(request, change, changed);
+      log(found.request, change, changed);
       return changed;
     },
   };
 }
 
-function present(found: Found): readonly Increment[] {
-  return found.filter((one) => one !== undefined);
+export type CounterAdmin = ReturnType<typeof createCounterAdmin>;
+
+function present(increments: Found['increments']): readonly Increment[] {
+  return increments.filter((one) => one !== undefined);
 }
 
 /** Why a limit of this name cannot be set for all of these counters; undefined: it can, or none is named. */

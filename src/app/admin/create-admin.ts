@@ -1,37 +1,40 @@
 import type { Snapshot } from '../../../streams';
 import type { Rules } from '../../core/rules/rules';
+import { until } from '../../core/steps';
 import { createTokenCheck } from '../../platform/token-file';
 import type { Logger } from '../../platform/logger';
 import type { Settings } from '../../settings/settings';
-import type {
-  AdminOptions,
-  AdminEndpoint,
-  AdminAnswer,
-} from '../../transport/debug/admin/admin-router';
+import type { AdminOptions, AdminEndpoint } from '../../transport/debug/admin/admin-router';
 import type { CheckToken } from '../../transport/debug/admin/admit';
 import {
-  counterEndpoints,
+  eitherOf,
+  flag,
+  get,
+  hits,
+  limitName,
+  numberIn,
   type ParseJsonRequest,
-  type CounterAdmin,
-} from '../../transport/debug/admin/counter-endpoints';
+  post,
+} from '../../transport/debug/admin/endpoints';
 import { parseRequest } from '../../transport/http/json/parse-request';
 import type { Registry } from '../../stats/registry';
 import type { StoreView } from '../store/backend';
 import type { OperatorStore } from '../store/store';
-import { createCounterAdmin } from './counter-admin';
-import { createExplainEndpoint, type ExplainEndpointDeps } from './explain-endpoint';
 import {
-  createListEndpoints,
-  type ListEndpointsDeps,
-  invalidQuery,
-  listEndpoint,
-  readNumber,
-} from './list-endpoints';
-import { until, type Steps } from '../../core/steps';
-import { toRefusal } from '../../transport/responses';
+  type AnswerDeps,
+  answerChange,
+  answerHot,
+  answerLimited,
+  answerOpen,
+  answerRules,
+  answerVersion,
+  toAnswer,
+} from './answers';
+import { type CounterAdmin, createCounterAdmin } from './counter-admin';
+import { createExplainEndpoint, type ExplainEndpointDeps } from './explain-endpoint';
 
 export interface AdminDeps
-  extends Omit<ExplainEndpointDeps, 'bounds' | 'store'>, Omit<ListEndpointsDeps, 'store'> {
+  extends Omit<ExplainEndpointDeps, 'bounds' | 'store'>, Omit<AnswerDeps, 'store'> {
   readonly rules: Snapshot<Rules | undefined>;
   /** Undefined: ADMIN_API=off. */
   readonly store: (OperatorStore & Pick<StoreView, 'description' | 'whyAway'>) | undefined;
@@ -63,42 +66,41 @@ export function createAdmin(settings: Settings, deps: AdminDeps): Admin {
       isShared: settings.store !== undefined || settings.memstore !== undefined,
     },
   );
-  const parse: ParseJsonRequest = (text) => parseRequest(text, bounds);
-  const endpoints: readonly AdminEndpoint[] = [
-    createExplainEndpoint({ ...deps, store, bounds }),
-    ...createListEndpoints({ ...deps, store }),
-    ...counterEndpoints(counters, parse),
-    createOpenEndpoint(counters, parse),
-  ];
+  const endpoints = endpointsOf({ ...deps, store, bounds }, counters);
   return { options: { endpoints, access: api, bounds }, checkToken };
 }
 
-/** IDs per answer. */
-const MAX_IDS = 1_000;
-
-/**
- * `GET /api/v1/counters/open?domain=llm&entry=user=ann`: the open reservations of one counter (docs/admin.md); `entry`
- * repeats for each entry of its descriptor, in their order.
- */
-export function createOpenEndpoint(
-  { open }: Pick<CounterAdmin, 'open'>,
-  parse: ParseJsonRequest,
-): AdminEndpoint {
-  return listEndpoint('counters/open', function* (query): Steps<AdminAnswer> {
-    const most = readNumber(query, 'limit', 100, [1, MAX_IDS]);
-    const entries = query.getAll('entry').map(toEntry);
-    if (entries.length === 0) throw invalidQuery('entry is missing, expected entry=key=value');
-    const domain = query.get('domain') ?? '';
-    const request = parse(JSON.stringify({ domain, descriptors: [{ entries }] }));
-    if ('kind' in request) throw invalidQuery(request.message);
-    const answer = yield* until(open(request, most));
-    return 'kind' in answer ? toRefusal(answer) : { status: 200, body: answer };
-  });
-}
-
-/** The key ends at the first `=`. */
-function toEntry(text: string): { readonly key: string; readonly value: string } {
-  const at = text.indexOf('=');
-  if (at > 0) return { key: text.slice(0, at), value: text.slice(at + 1) };
-  throw invalidQuery(`entry is ${JSON.stringify(text.slice(0, 256))}, expected key=value`);
+/** Every path of the operator API, with its fields and their ranges, and what answers it (docs/admin.md). */
+function endpointsOf(
+  deps: ExplainEndpointDeps & AnswerDeps,
+  counters: CounterAdmin,
+): readonly AdminEndpoint[] {
+  const startedSeconds = deps.clock();
+  const parse: ParseJsonRequest = (text) => parseRequest(text, deps.bounds);
+  const how = { dryRun: flag, force: flag };
+  const change = answerChange(counters);
+  const page = {
+    offset: numberIn(0, Number.MAX_SAFE_INTEGER, 0),
+    limit: numberIn(1, 10_000, 1_000),
+  };
+  const hot = {
+    seconds: numberIn(1, 10, 2),
+    limit: numberIn(1, 500, 50),
+    by: eitherOf('hits', 'over'),
+  };
+  return [
+    createExplainEndpoint(deps),
+    { ...get('rules', page, (query) => answerRules(query, deps)), isLarge: true },
+    get('hot', hot, (query) => answerHot(query, deps)),
+    get('limited', { limit: numberIn(1, 1_000, 100) }, ({ limit }) => answerLimited(limit, deps)),
+    get('version', {}, () => answerVersion(startedSeconds, deps)),
+    post('counters/read', 'read', {}, parse, function* (request) {
+      return toAnswer(yield* until(counters.read(request)));
+    }),
+    post('counters/reset', 'write', { ...how, open: flag }, parse, change),
+    post('counters/set', 'write', { ...how, used: hits, limit: limitName }, parse, change),
+    get('counters/open', { limit: numberIn(1, 1_000, 100) }, ({ limit }, query) =>
+      answerOpen(counters, query, limit, parse),
+    ),
+  ];
 }

@@ -83,17 +83,11 @@ function cacheOf({
 }
 
 function answer(
-  { overallCode, because, charge, descriptors, responseHeaders }: Explanation,
+  { descriptors, responseHeaders, ...verdict }: Explanation,
   rules: RulesVersion | undefined,
   asText: boolean,
 ): AdminAnswer {
-  const body: Explanation = {
-    ...(overallCode !== undefined && { overallCode }),
-    because,
-    ...(charge !== undefined && { charge }),
-    ...(rules !== undefined && { rules }),
-    descriptors,
-    responseHeaders,
-  };
+  const version = rules !== undefined && { rules };
+  const body: Explanation = { ...verdict, ...version, descriptors, responseHeaders };
   return { status: 200, body: asText ? explanationText(body) : body };
 }

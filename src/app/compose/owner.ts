@@ -85,7 +85,7 @@ export function createOwner(
     statistics: registry,
     outages,
     logger,
-    keyPrefix: settings.decisions.cacheKeyPrefix,
+    keyPrefix: settings.decisions.keyPrefix,
     noteVersions: operatorStore?.noteVersions,
     connected$: operatorStore?.connected$ ?? EMPTY,
   });

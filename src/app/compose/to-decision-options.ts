@@ -7,17 +7,10 @@ export function toDecisionOptions(settings: Settings): DecisionOptions {
   const { decisions, responseHeaders, storeFailure, backend } = settings;
   const { enabled, limit, remaining, reset } = responseHeaders;
   return {
-    keyPrefix: decisions.cacheKeyPrefix,
-    ttlJitterSeconds: decisions.expirationJitterMaxSeconds,
-    holdBack: decisions.stopIncrementWhenOverLimit,
-    nearLimitRatio: decisions.nearLimitRatio,
-    quotaMode: decisions.quotaMode,
-    shadowMode: decisions.shadowMode,
+    ...decisions,
+    ...storeFailure,
     headers: enabled ? { limit, remaining, reset } : undefined,
     policies: toPolicyOptions(responseHeaders),
-    dynamicMetadata: decisions.responseDynamicMetadata,
-    onStoreError: storeFailure.mode,
-    failureReplicas: storeFailure.replicas,
     readFirst: backend === 'memstore',
   };
 }

@@ -1,5 +1,5 @@
 import type { Environment } from '../../platform/env-table/read-table';
-import { deploysBySettings } from '../../settings/deploys-by-settings';
+import { deploysBySettings } from '../../settings/tables';
 import { nameArguments } from '../../platform/name-arguments';
 
 /** The meaning of `ratelimit`'s command line. */

@@ -27,7 +27,7 @@ function storeAbilities({
   memstore,
   decisions,
 }: Pick<Settings, 'store' | 'memstore' | 'decisions'>): StoreAbilities {
-  const { cacheKeyPrefix: keyPrefix, stopIncrementWhenOverLimit: holdsBack } = decisions;
+  const { keyPrefix, holdBack: holdsBack } = decisions;
   if (memstore !== undefined) return { kind: 'memstore', scripts: false, keyPrefix, holdsBack };
   if (store === undefined) return { kind: 'memory', scripts: false, keyPrefix, holdsBack };
   return { kind: 'kvstore', scripts: store.scripts, keyPrefix, holdsBack };
@@ -35,8 +35,8 @@ function storeAbilities({
 
 /** The options of compiled limits, from any source. */
 export function toLimitOptions({ decisions, leases, backend }: Settings): LimitOptions {
-  const { stopIncrementWhenOverLimit: holdsBack } = decisions;
-  return { ...decisions, leases: leases.mode === 'on' && backend !== 'memory' && !holdsBack };
+  const isLeased = leases.mode === 'on' && backend !== 'memory' && !decisions.holdBack;
+  return { ...decisions, leases: isLeased };
 }
 
 export interface CompileDeps {

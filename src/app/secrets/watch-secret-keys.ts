@@ -199,7 +199,7 @@ export function openKeyCheck({ secrets, decisions }: Settings, deps: KeyCheckDep
   const watch = watchSecretKeys({
     ...deps,
     keys: () => secretKeys.tokens.keys,
-    keyPrefix: decisions.cacheKeyPrefix,
+    keyPrefix: decisions.keyPrefix,
     claim: operatorStore?.claim,
     connected$: operatorStore?.connected$ ?? EMPTY,
   });

@@ -52,7 +52,7 @@ export function createLeases(
   const leasing = createLeasing(
     { ...deps, wait: (milliseconds) => timer(milliseconds) },
     // Each worker counts as an instance: `storeFailure` of a worker includes that.
-    { ...leases, instances: storeFailure.replicas, sendsApart: backend === 'memstore' },
+    { ...leases, instances: storeFailure.failureReplicas, sendsApart: backend === 'memstore' },
   );
   const keeps = ({ rule }: LeasePlace): boolean => rule.isLeased === true;
   const onForget: OnForget = (keys, endsLeases) => {

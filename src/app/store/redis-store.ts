@@ -80,7 +80,7 @@ export function openRedisStore(
       onForget: store.cacheInvalidation ? deps.onForget : undefined,
       ...(isCluster ? { guardNode } : {}),
     },
-    { ...options, forgetChannel: `${settings.decisions.cacheKeyPrefix}weir:forget` },
+    { ...options, forgetChannel: `${settings.decisions.keyPrefix}weir:forget` },
   );
   const description = describeRedis(store);
   const breaker = isCluster ? undefined : breakers.breakerOf(description);
@@ -157,15 +157,6 @@ async function readRecordOf(
 }
 
 function toRedisOptions(store: StoreSettings, statisticsPrefix: string): RedisCountersOptions {
-  const { startup, clusterPipelineParallelism: clusterParallelism } = store;
-  return {
-    ...store,
-    // As in envoyproxy/ratelimit, KVSTORE_TLS is for sentinels too.
-    sentinelTls: store.tls,
-    startupInitialMs: startup.initialIntervalMs,
-    startupMaxMs: startup.maxIntervalMs,
-    startupMaxElapsedMs: startup.maxElapsedMs,
-    clusterParallelism,
-    statisticsPrefix,
-  };
+  // As in envoyproxy/ratelimit, KVSTORE_TLS is for sentinels too.
+  return { ...store, sentinelTls: store.tls, statisticsPrefix };
 }

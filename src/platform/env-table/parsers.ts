@@ -21,56 +21,56 @@ export const headerName: Parser<string> = matching(
   /^[!#$%&'*+.^_`|~\w-]+$/,
 );
 
+const asWritten = (word: string): string => word;
+const inLowerCase = (word: string): string => word.toLowerCase();
+
+/** Words and what they mean. */
+function words<T>(
+  meanings: Readonly<Record<string, T>>,
+  keyOf = asWritten,
+  expected = `one of ${Object.keys(meanings).join(', ')}`,
+): Parser<T> {
+  const known = new Map(Object.entries(meanings));
+  return { expected, parse: (word) => known.get(keyOf(word)) };
+}
+
+const themselves = <T extends string>(choices: readonly T[]) =>
+  Object.fromEntries(choices.map((choice) => [choice, choice]));
+
 /** Exactly one of these strings. */
 export function oneOf<const T extends string>(...choices: readonly T[]): Parser<T> {
-  return {
-    expected: `one of ${choices.join(', ')}`,
-    parse: (value) => choices.find((choice) => choice === value),
-  };
+  return words<T>(themselves(choices));
+}
+
+/** One of these strings in any letter case; they are lower case. */
+export function oneOfInAnyCase<const T extends string>(...choices: readonly T[]): Parser<T> {
+  return words<T>(themselves(choices), inLowerCase);
 }
 
 /** One of these strings in any letter case, and its meaning; names are lower case. */
-export function oneOfInAnyCase<const T extends string>(
-  meanings: Readonly<Record<string, T>>,
-): Parser<T> {
-  return {
-    expected: `one of ${Object.keys(meanings).join(', ')}`,
-    parse: (value) => {
-      const name = value.toLowerCase();
-      return Object.hasOwn(meanings, name) ? meanings[name] : undefined;
-    },
-  };
+export function synonyms<const T extends string>(meanings: Readonly<Record<string, T>>): Parser<T> {
+  return words<T>(meanings, inLowerCase);
 }
 
-const TRUE = new Set(['1', 't', 'T', 'TRUE', 'true', 'True']);
-const FALSE = new Set(['0', 'f', 'F', 'FALSE', 'false', 'False']);
-
-function parseBoolean(text: string): boolean | undefined {
-  if (TRUE.has(text)) return true;
-  return FALSE.has(text) ? false : undefined;
-}
+const yes = { 1: true, t: true, T: true, TRUE: true, true: true, True: true };
+const no = { 0: false, f: false, F: false, FALSE: false, false: false, False: false };
 
 /** The twelve spellings of Go's strconv.ParseBool, and no other. */
-export const boolean: Parser<boolean> = {
-  expected: 'true or false (also 1, t, T, TRUE, True, 0, f, F, FALSE, False)',
-  parse: parseBoolean,
-};
+export const boolean = words(
+  { ...yes, ...no },
+  asWritten,
+  'true or false (also 1, t, T, TRUE, True, 0, f, F, FALSE, False)',
+);
 
 /** `true` or `false`, nothing else. */
-export const trueOrFalse: Parser<boolean> = {
-  expected: 'true or false',
-  parse: (text) => (text === 'true' || text === 'false' ? text === 'true' : undefined),
-};
+export const trueOrFalse = words({ true: true, false: false }, asWritten, 'true or false');
 
 /** `on` or `off`, nothing else. */
-export const onOrOff: Parser<boolean> = {
-  expected: 'one of off, on',
-  parse: (text) => (text === 'on' || text === 'off' ? text === 'on' : undefined),
-};
+export const onOrOff = words({ off: false, on: true });
 
 /** `true` or `false` in any letter case, as in OpenTelemetry's settings. */
 export const booleanInAnyCase: Parser<boolean> = {
-  expected: 'true or false',
+  ...trueOrFalse,
   parse: (text) => trueOrFalse.parse(text.trim().toLowerCase()),
 };
 
@@ -165,17 +165,11 @@ export function duration(range: DurationRange = {}): Parser<number> {
   const min = range.min ?? '0';
   const { max } = range;
   const minMs = parseDuration(min) ?? 0;
-  const maxMs = max === undefined ? Infinity : (parseDuration(max) ?? Infinity);
+  const maxMs = parseDuration(max ?? '') ?? Infinity;
   const ends = max === undefined ? `of at least ${min}` : `from ${min} to ${max}`;
   return {
     expected: `a duration ${ends}, such as 150us, 10s or 1h30m`,
-    parse: (text) => {
-      const milliseconds = parseDuration(text);
-      if (milliseconds === undefined || milliseconds < minMs || milliseconds > maxMs) {
-        return undefined;
-      }
-      return milliseconds;
-    },
+    parse: (text) => within(parseDuration(text), minMs, maxMs),
   };
 }
 

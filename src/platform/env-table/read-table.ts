@@ -30,7 +30,7 @@ function findGiven(
   diagnostics: Diagnostics,
 ): readonly Given[] {
   const given: Given[] = [];
-  for (const name of [entry.name, ...(entry.aliases ?? [])]) {
+  for (const name of [entry.name, ...entry.aliases]) {
     const text = env[name];
     if (text === undefined || (text === '' && entry.emptyIsValue !== true)) continue;
     if (isServiceLink(name, text)) {
@@ -92,10 +92,11 @@ export function readTable<T extends Table>(table: T, env: Environment, diagnosti
     names[key] = first.name;
     usesAliases ||= first.name !== entry.name;
   }
-  const fittingName = ({ name, aliases = [] }: Setting<unknown>) =>
+  const fittingName = ({ name, aliases }: Setting<unknown>) =>
     usesAliases ? (aliases[0] ?? name) : name;
   const nameOf = (key: keyof T) =>
     names[String(key)] ?? fittingName(table[key] as Setting<unknown>);
+  const problem = (text: string) => diagnostics.problems.push(text);
   const describe = (key: keyof T) => shown[String(key)] ?? nameOf(key);
   return {
     /** A refused setting has its default, so that further checks can continue. */
@@ -111,11 +112,10 @@ export function readTable<T extends Table>(table: T, env: Environment, diagnosti
     /** All settings that are set, as `describe` writes them. */
     given: Object.values(shown),
     /** Reports what was expected of a setting. */
-    refuse(key: keyof T, expected: string) {
-      diagnostics.problems.push(`${describe(key)}: expected ${expected}`);
-    },
-    /** The list of all mistakes. */
-    diagnostics,
+    refuse: (key: keyof T, expected: string) => problem(`${describe(key)}: expected ${expected}`),
+    /** Reports what settings say together. */
+    problem,
+    warn: (text: string) => diagnostics.warnings.push(text),
   };
 }
 

@@ -6,13 +6,10 @@ export interface Parser<T> {
   parse(text: string): T | undefined;
 }
 
+/** The last column of a row. */
 export interface Description {
   /** One line for the help and the settings page. */
   readonly doc: string;
-  /** The default as an operator would write it. Without one the value is undefined. */
-  readonly default?: string;
-  /** The behaviour without a default, for the help: `a random UUID`. */
-  readonly whenUnset?: string;
   readonly aliases?: readonly string[];
   /** The value never appears in a message. */
   readonly secret?: boolean;
@@ -25,11 +22,15 @@ export interface Description {
   readonly deprecated?: 'warned' | 'silent';
 }
 
+/** One row: everything that the reading, the messages, the help and the page know of a setting. */
 export interface Setting<T> extends Description {
   readonly name: string;
-  readonly parser: Parser<unknown>;
-  /** For the type system only: the type of this setting's value. */
-  readonly type?: T;
+  readonly parser: Parser<T>;
+  /** As an operator would write it. Undefined: without the setting there is no value. */
+  readonly default: string | undefined;
+  /** In words what applies without a default: `a random UUID`. */
+  readonly whenUnset: string;
+  readonly aliases: readonly string[];
 }
 
 export type Table = Readonly<Record<string, Setting<unknown>>>;
@@ -37,17 +38,3 @@ export type Table = Readonly<Record<string, Setting<unknown>>>;
 export type Values<T extends Table> = {
   readonly [K in keyof T]: T[K] extends Setting<infer V> ? V : never;
 };
-
-export function setting<T>(
-  name: string,
-  parser: Parser<T>,
-  description: Description & { readonly default: string },
-): Setting<T>;
-export function setting<T>(
-  name: string,
-  parser: Parser<T>,
-  description: Description,
-): Setting<T | undefined>;
-export function setting<T>(name: string, parser: Parser<T>, description: Description): Setting<T> {
-  return { ...description, name, parser };
-}

@@ -58,7 +58,7 @@ const API_OF: Readonly<Record<string, string>> = {
 
 const settings = new Map(
   SUBJECTS.flatMap(({ settings }) => settings).flatMap((each) =>
-    [each.name, ...(each.aliases ?? [])].map((name) => [name, each] as const),
+    [each.name, ...each.aliases].map((name) => [name, each] as const),
   ),
 );
 

@@ -42,7 +42,7 @@ describe('the names of existing deployments', () => {
   });
 
   it('belong to one setting each', () => {
-    const names = settings.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+    const names = settings.flatMap(({ name, aliases }) => [name, ...aliases]);
     expect(new Set(names).size).toBe(names.length);
   });
 

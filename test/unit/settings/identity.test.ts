@@ -16,18 +16,6 @@ it.each([
   expect(jwt).toEqual({ issuer: 'https://login.test', audience: 'api', keys });
 });
 
-it.each([
-  [JWT],
-  [URL],
-  [{ IDENTITY_JWT_ISSUER: 'x', ...FILE }],
-  [{ IDENTITY_JWT_AUDIENCE: 'x', ...URL }],
-  [{ ...JWT, ...URL, ...FILE }],
-])('does not start with half of what a JWT needs, or two key sets: %j', (env) => {
-  expect(problemsOf(env)).toEqual([
-    expect.stringMatching(/^IDENTITY_JWT_ISSUER, .* expected all of them or none$/),
-  ]);
-});
-
 it('takes no address of keys that holds a password', () => {
   const env = { ...JWT, IDENTITY_JWT_JWKS_URL: 'https://user:hunter2@login.test/jwks' };
   expect(problemsOf(env).join()).toMatch(/IDENTITY_JWT_JWKS_URL/);

@@ -4,7 +4,7 @@ import { settingsHelp } from '../../../src/settings/settings-help';
 import { SUBJECTS } from '../../../src/settings/tables';
 
 const names = SUBJECTS.flatMap(({ settings }) =>
-  settings.flatMap(({ name, aliases = [] }) => [name, ...aliases]),
+  settings.flatMap(({ name, aliases }) => [name, ...aliases]),
 );
 
 const ROOT = join(__dirname, '../../..');

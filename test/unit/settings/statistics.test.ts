@@ -1,5 +1,5 @@
 import type { Pattern } from '../../../src/platform/pattern';
-import { problemsOf, settingsOf, warningsOf } from './results';
+import { settingsOf, warningsOf } from './results';
 
 const outputOf = (env: Readonly<Record<string, string>>) => settingsOf(env).statistics.output;
 
@@ -28,20 +28,6 @@ describe('the output of statistics', () => {
     [{ STATSD_PROTOCOL: 'tcp' }, true],
   ])('under %j is StatsD that somebody asked for: %s', (env, isAsked) => {
     expect(settingsOf(env).statistics.statsd.isAsked).toBe(isAsked);
-  });
-
-  it.each([
-    [{ USE_STATSD: 'true', USE_PROMETHEUS: 't' }, 'USE_STATSD="true" and USE_PROMETHEUS="t"'],
-    [
-      { USE_TAGGED_STATSD: '1', USE_PULLMETRICS: '1' },
-      'USE_TAGGED_STATSD="1" and USE_PULLMETRICS="1"',
-    ],
-    [
-      { USE_STATSD: '1', USE_TAGGED_STATSD: '1', USE_PULLMETRICS: '1' },
-      'USE_STATSD="1" and USE_TAGGED_STATSD="1" and USE_PULLMETRICS="1"',
-    ],
-  ])('cannot be two at once: %j', (env, names) => {
-    expect(problemsOf(env)).toEqual([`${names}: expected only one output of statistics`]);
   });
 
   it('is off when statistics are disabled, which is said to whoever asked for one', () => {
@@ -83,28 +69,6 @@ describe('mogrifiers', () => {
     expect(mogrifiers.map(({ pattern }) => pattern('rl.web.total_hits'))).toEqual([
       ['rl.web.total_hits', 'web'],
       ['rl.web.total_hits', 'web.total_hits'],
-    ]);
-  });
-
-  it('need a pattern and a name', () => {
-    expect(problemsOf({ TAGGED_STATSD_MOGRIFIERS: 'X' })).toEqual([
-      'TAGGED_STATSD_MOGRIFIERS="X": expected TAGGED_STATSD_MOGRIFIER_X_PATTERN to be set',
-      'TAGGED_STATSD_MOGRIFIERS="X": expected TAGGED_STATSD_MOGRIFIER_X_NAME to be set',
-    ]);
-  });
-
-  it('need a pattern that compiles', () => {
-    const problems = problemsOf({ ...hits, DOG_STATSD_MOGRIFIER_HITS_PATTERN: '(a' });
-    expect(problems).toEqual([
-      expect.stringMatching(
-        /^DOG_STATSD_MOGRIFIER_HITS_PATTERN="\(a": expected a regular expression \(.*missing closing \): `\(a`\)$/,
-      ),
-    ]);
-  });
-
-  it('need a value for every tag', () => {
-    expect(problemsOf({ ...hits, DOG_STATSD_MOGRIFIER_HITS_TAGS: 'domain:$1,key:' })).toEqual([
-      'DOG_STATSD_MOGRIFIER_HITS_TAGS="domain:$1,key:": expected a value for the tag key',
     ]);
   });
 });

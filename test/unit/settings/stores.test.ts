@@ -1,4 +1,4 @@
-import { problemsOf, settingsOf, warningsOf } from './results';
+import { settingsOf, warningsOf } from './results';
 
 const IN_MEMORY =
   'neither KVSTORE_URL nor MEMSTORE_HOST_PORT nor MEMSTORE_SRV is set: counters live in the ' +
@@ -37,21 +37,6 @@ describe('the backend', () => {
       },
     );
   });
-
-  it('needs an address', () => {
-    expect(problemsOf({ BACKEND_TYPE: 'redis' })).toEqual([
-      'BACKEND_TYPE="redis": expected KVSTORE_URL to be set',
-    ]);
-    expect(problemsOf({ BACKEND_TYPE: 'memcache' })).toEqual([
-      'BACKEND_TYPE="memcache": expected MEMSTORE_HOST_PORT or MEMSTORE_SRV to be set',
-    ]);
-  });
-
-  it('takes its nodes from one place', () => {
-    expect(problemsOf({ MEMSTORE_HOST_PORT: 'm:1', MEMCACHE_SRV: 's', REDIS_URL: 'r:1' })).toEqual([
-      'MEMSTORE_HOST_PORT="m:1" and MEMCACHE_SRV="s": expected only one of them',
-    ]);
-  });
 });
 
 describe('the address of the store', () => {
@@ -70,55 +55,6 @@ describe('the address of the store', () => {
     [{ KVSTORE_URL: 'redis://[::1]' }, { kind: 'tcp', host: '::1', port: 6379 }],
   ])('is read from %j', (env, address) => {
     expect(settingsOf(env).store?.address).toEqual(address);
-  });
-
-  it.each([
-    [
-      { KVSTORE_URL: 'redis' },
-      'KVSTORE_URL="redis": expected <host>:<port> or the path of a unix socket',
-    ],
-    [
-      { KVSTORE_URL: '/run/r.sock', KVSTORE_SOCKET_TYPE: 'tcp' },
-      'KVSTORE_URL="/run/r.sock": expected <host>:<port>',
-    ],
-    [
-      { KVSTORE_URL: 'unix://', KVSTORE_SOCKET_TYPE: 'unix' },
-      'KVSTORE_URL="unix://": expected the path of a unix socket',
-    ],
-    [
-      { REDIS_URL: 'redis://:hush@redis:6379/three' },
-      'REDIS_URL (value not shown): expected <host>:<port> or the path of a unix socket',
-    ],
-  ])('is refused in %j', (env, problem) => {
-    expect(problemsOf(env)).toEqual([problem]);
-  });
-
-  it.each([
-    ['sentinel', 'mymaster', '<master name>,<host>:<port> with one sentinel or more'],
-    ['sentinel', ',s:1', '<master name>,<host>:<port> with one sentinel or more'],
-    ['sentinel', 'mymaster,s', '<master name>,<host>:<port> with one sentinel or more'],
-    ['cluster', 'a:1,b', '<host>:<port>,<host>:<port> of the nodes'],
-    ['cluster', 'a:1,', '<host>:<port>,<host>:<port> of the nodes'],
-  ])('of a %s is not %s', (type, url, expected) => {
-    const env = { KVSTORE_TYPE: type, KVSTORE_URL: url, KVSTORE_PIPELINE_WINDOW: '150us' };
-    expect(problemsOf(env)).toEqual([`KVSTORE_URL="${url}": expected ${expected}`]);
-  });
-
-  it.each([
-    ['sentinel', 'mymaster,s1:1,s2:2'],
-    ['cluster', 'a:1,b:2'],
-  ])('of a %s is not a unix socket', (type, url) => {
-    const env = { KVSTORE_TYPE: type, KVSTORE_URL: url, KVSTORE_PIPELINE_WINDOW: '150us' };
-    expect(problemsOf(env)).toEqual([]);
-    expect(problemsOf({ ...env, KVSTORE_SOCKET_TYPE: 'unix' })).toContain(
-      `KVSTORE_SOCKET_TYPE="unix": expected tcp when KVSTORE_TYPE="${type}"`,
-    );
-  });
-
-  it('of a cluster comes with a pipeline window', () => {
-    expect(problemsOf({ KVSTORE_TYPE: 'cluster', KVSTORE_URL: 'a:1' })).toContain(
-      'KVSTORE_TYPE="cluster": expected KVSTORE_PIPELINE_WINDOW to be above 0, for example 150us',
-    );
   });
 });
 
@@ -150,18 +86,12 @@ describe('the store', () => {
       sentinelAuth: undefined,
       cacheInvalidation: true,
       scripts: false,
-      startup: { initialIntervalMs: 100, maxIntervalMs: 2_000, maxElapsedMs: 60_000 },
+      startupInitialMs: 100,
+      startupMaxMs: 2_000,
+      startupMaxElapsedMs: 60_000,
       pool: { size: 3, onEmpty: 'create', onEmptyWaitMs: 1_000 },
-      clusterPipelineParallelism: 0,
+      clusterParallelism: 0,
     });
-  });
-
-  it('wants certificate and key together, but only with TLS', () => {
-    const env = { KVSTORE_URL: 'a:1', REDIS_TLS_CLIENT_CERT: '/c' };
-    expect(problemsOf(env)).toEqual([]);
-    expect(problemsOf({ ...env, REDIS_TLS: '1' })).toEqual([
-      'REDIS_TLS_CLIENT_CERT="/c": expected REDIS_TLS_CLIENT_KEY to be set too',
-    ]);
   });
 
   it.each([
@@ -197,16 +127,6 @@ describe('the store', () => {
     expect(perSecondStore?.database).toBe(database);
   });
 
-  it.each(['a:1,b:2/11', 'redis://a:1/11', 'a:1,b:2?db=11'])(
-    'refuses a database of a cluster, which has none (%s)',
-    (url) => {
-      const env = { REDIS_TYPE: 'cluster', REDIS_URL: url, REDIS_PIPELINE_WINDOW: '150us' };
-      expect(problemsOf(env)).toEqual([
-        `REDIS_URL=${JSON.stringify(url)}: expected no database: a cluster has database 0 only`,
-      ]);
-    },
-  );
-
   it('takes a file in place of credentials, of its own for each store and for sentinels', () => {
     const { store, perSecondStore } = settingsOf({
       REDIS_URL: 'redis://:old@redis:1',
@@ -224,16 +144,6 @@ describe('the store', () => {
     ]);
   });
 
-  it.each(['AUTH', 'SENTINEL_AUTH', 'PERSECOND_AUTH', 'PERSECOND_SENTINEL_AUTH'])(
-    'takes %s or its file, not both',
-    (name) => {
-      const env = { REDIS_URL: 'a:1', [`REDIS_${name}`]: 'p', [`REDIS_${name}_FILE`]: '/run/p' };
-      expect(problemsOf(env)).toEqual([
-        `REDIS_${name}_FILE="/run/p": expected REDIS_${name} (value not shown) not to be set too`,
-      ]);
-    },
-  );
-
   it('names the files that connections need as they were written, of what is in use', () => {
     const env = {
       REDIS_URL: 'a:1',
@@ -250,50 +160,12 @@ describe('the store', () => {
       password,
     ]);
   });
-
-  it.each([
-    'redis://a:1/b',
-    'redis://a:1/1?db=2',
-    'redis://a:1?database=2',
-    'redis://a:1/-1',
-    'redis://p@redis:1',
-    'redis://u:@redis:1',
-    'redis://:%zz@redis:1',
-    'redis://',
-    'redis://a:0',
-  ])('refuses the URL %s', (url) => {
-    expect(problemsOf({ REDIS_URL: url })).toHaveLength(1);
-  });
 });
 
 describe('the store for limits per second', () => {
-  const env = { KVSTORE_URL: 'a:1', KVSTORE_PERSECOND: 'true' };
-
-  it('needs an address', () => {
-    expect(problemsOf(env)).toEqual([
-      'KVSTORE_PERSECOND="true": expected KVSTORE_PERSECOND_URL to be set',
-    ]);
-    expect(problemsOf({ KVSTORE_PERSECOND: 'true', KVSTORE_PERSECOND_URL: 'b:2' })).toEqual([
-      'KVSTORE_PERSECOND="true": expected KVSTORE_URL to be set',
-    ]);
-  });
-
-  it('is checked like the first', () => {
-    expect(
-      problemsOf({ ...env, REDIS_PERSECOND_URL: 'b', REDIS_PERSECOND_TYPE: 'cluster' }),
-    ).toEqual([
-      'REDIS_PERSECOND_URL="b": expected <host>:<port>,<host>:<port> of the nodes',
-      'REDIS_PERSECOND_TYPE="cluster": expected REDIS_PERSECOND_PIPELINE_WINDOW to be above 0, for example 150us',
-    ]);
-  });
-
   it('is not there unless it is switched on', () => {
     expect(settingsOf({ KVSTORE_URL: 'a:1', KVSTORE_PERSECOND_URL: 'b:2' }).perSecondStore).toBe(
       undefined,
     );
-  });
-
-  it('does not matter to another backend', () => {
-    expect(problemsOf({ BACKEND_TYPE: 'memory', KVSTORE_PERSECOND: 'true' })).toEqual([]);
   });
 });

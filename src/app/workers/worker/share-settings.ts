@@ -30,6 +30,6 @@ export function shareSettings(settings: Settings, count: number): Settings {
     },
     leases: { ...leases, maxBytes: share(leases.maxBytes) },
     // Each counts alone while the store is unreachable: as if there were that many more instances.
-    storeFailure: { ...storeFailure, replicas: storeFailure.replicas * count },
+    storeFailure: { ...storeFailure, failureReplicas: storeFailure.failureReplicas * count },
   };
 }

@@ -5,17 +5,21 @@ import {
   readTable,
 } from '../../../../src/platform/env-table/read-table';
 import { boolean, oneOf, text, wholeNumber } from '../../../../src/platform/env-table/parsers';
-import { setting } from '../../../../src/platform/env-table/setting';
+import { optional, setting } from '../../../../src/settings/setting';
 
 const table = {
-  size: setting('SIZE', wholeNumber(1, 9), { default: '5', aliases: ['OLD_SIZE'], doc: 'size' }),
-  on: setting('ON', boolean, { default: 'false', aliases: ['OLD_ON'], doc: 'switch' }),
-  name: setting('NAME', text, { doc: 'name' }),
-  title: setting('TITLE', text, { default: 'none', emptyIsValue: true, doc: 'title' }),
-  auth: setting('AUTH', credentials, { secret: true, aliases: ['OLD_AUTH'], doc: 'secret' }),
-  engine: setting('ENGINE', oneOf('old', 'new'), { doc: 'engine' }),
-  gone: setting('GONE', wholeNumber(0), { default: '0', deprecated: 'warned', doc: 'nothing' }),
-  idle: setting('IDLE', wholeNumber(0), { default: '0', deprecated: 'silent', doc: 'nothing' }),
+  size: setting('SIZE', wholeNumber(1, 9), '5', { aliases: ['OLD_SIZE'], doc: 'size' }),
+  on: setting('ON', boolean, 'false', { aliases: ['OLD_ON'], doc: 'switch' }),
+  name: optional('NAME', text, 'unset', { doc: 'name' }),
+  title: setting('TITLE', text, 'none', { emptyIsValue: true, doc: 'title' }),
+  auth: optional('AUTH', credentials, 'unset', {
+    secret: true,
+    aliases: ['OLD_AUTH'],
+    doc: 'secret',
+  }),
+  engine: optional('ENGINE', oneOf('old', 'new'), 'unset', { doc: 'engine' }),
+  gone: setting('GONE', wholeNumber(0), '0', { deprecated: 'warned', doc: 'nothing' }),
+  idle: setting('IDLE', wholeNumber(0), '0', { deprecated: 'silent', doc: 'nothing' }),
 };
 
 function read(env: Environment) {

@@ -4,6 +4,7 @@ import {
   headerName,
   oneOf,
   oneOfInAnyCase,
+  synonyms,
   path,
   text,
   trueOrFalse,
@@ -62,7 +63,7 @@ describe('a choice', () => {
   });
 
   it('is taken in any letter case where that is allowed', () => {
-    const parser = oneOfInAnyCase({ warning: 'warning', warn: 'warning' });
+    const parser = synonyms({ warning: 'warning', warn: 'warning' });
     expect(['WARN', 'Warning', 'constructor', 'w'].map((choice) => parser.parse(choice))).toEqual([
       'warning',
       'warning',
@@ -70,6 +71,7 @@ describe('a choice', () => {
       undefined,
     ]);
     expect(parser.expected).toBe('one of warning, warn');
+    expect(oneOfInAnyCase('tcp', 'udp').parse('UDP')).toBe('udp');
   });
 });
 

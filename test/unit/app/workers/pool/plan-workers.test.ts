@@ -57,7 +57,7 @@ describe('the settings of one of several workers', () => {
     expect(shared.store?.pool.size).toBe(2);
     expect(shared.decisions.localCacheSizeBytes).toBe(1_000_000);
     expect(shared.bounds).toMatchObject({ maxConnections: 251, maxHeldBytes: 10_000_000 });
-    expect(shared.storeFailure.replicas).toBe(12);
+    expect(shared.storeFailure.failureReplicas).toBe(12);
   });
 
   it('leave each a connection, and no local cache where there is none', () => {

@@ -1,8 +1,7 @@
-import { type Backend, backendTable, chooseBackend, memoryTable } from './backend';
+import { synonyms, wholeNumber } from '../platform/env-table/parsers';
 import { type ClientFile, clientFiles, CREDENTIALS_FILES, TLS_FILES } from './client-files';
 import { checkMemstore, memstoreTable, toMemstore } from './memstore';
-import type { Misspelt } from './tables';
-import type { Read } from './setting';
+import { type Misspelt, optional, type Read, setting } from './setting';
 import {
   checkCluster,
   kvstoreTable,
@@ -11,6 +10,36 @@ import {
   perSecondSwitchTable,
   sharedStoreTable,
 } from './store';
+
+const BACKENDS = {
+  kvstore: 'kvstore',
+  redis: 'kvstore',
+  memstore: 'memstore',
+  memcache: 'memstore',
+  memory: 'memory',
+} as const;
+
+export type Backend = (typeof BACKENDS)[keyof typeof BACKENDS];
+
+export const backendTable = {
+  type: optional('BACKEND_TYPE', synonyms(BACKENDS), 'the first that has an address, else memory', {
+    doc: 'where counters live: kvstore (redis), memstore (memcache), or memory (this process)',
+  }),
+};
+
+export const memoryTable = {
+  maxKeys: setting('MEMORY_MAX_KEYS', wholeNumber(1), '1000000', {
+    doc: 'memory: most counters that are kept at the same time',
+  }),
+  maxBytes: optional(
+    'MEMORY_MAX_BYTES',
+    wholeNumber(1_048_576),
+    '536870912, or half of what the heap may hold where that is less',
+    {
+      doc: 'memory: most bytes that these counters may take, 160 for each and 2 for a character of its key',
+    },
+  ),
+};
 
 function readAll(read: Read) {
   return {
@@ -25,6 +54,34 @@ function readAll(read: Read) {
 }
 
 type StoreReadings = ReturnType<typeof readAll>;
+
+function checkAddress(kind: Backend, { backend, store, memstore }: StoreReadings): void {
+  if (kind === 'kvstore' && !store.isSet('url'))
+    backend.refuse('type', `${store.describe('url')} to be set`);
+  if (kind === 'memstore' && !memstore.isSet('nodes') && !memstore.isSet('srv'))
+    backend.refuse(
+      'type',
+      `${memstore.describe('nodes')} or ${memstore.describe('srv')} to be set`,
+    );
+}
+
+/** The kind of store in use: as configured, else the first with an address, else memory (behaviour.md §1.3). */
+function chooseBackend(readings: StoreReadings): Backend {
+  const { backend, store, memstore } = readings;
+  const { type } = backend.values;
+  if (type !== undefined) {
+    checkAddress(type, readings);
+    return type;
+  }
+  if (store.isSet('url')) return 'kvstore';
+  if (memstore.isSet('nodes') || memstore.isSet('srv')) return 'memstore';
+  const names = [store.describe('url'), memstore.describe('nodes'), memstore.describe('srv')];
+  backend.warn(
+    `neither ${names.join(' nor ')} is set: counters live in the ` +
+      'memory of this process, other instances do not see them and a restart forgets them',
+  );
+  return 'memory';
+}
 
 function filesOf(
   { store, shared, perSecond, memstore }: StoreReadings,
@@ -49,7 +106,7 @@ function isSplit(kind: Backend, readings: StoreReadings): boolean {
     const given = perSecond.describe('url');
     const on = `${perSecond.nameOf('url').replace(/_URL$/, '')}=true`;
     const main = store.nameOf('url');
-    perSecond.diagnostics.warnings.push(
+    perSecond.warn(
       `${given} has no effect without ${on}: limits per second are counted at ${main}`,
     );
   }
@@ -67,7 +124,6 @@ function checkForgottenAddress(
   { store, shared, perSecondSwitch, perSecond, memstore }: StoreReadings,
   misspelt: readonly Misspelt[],
 ): void {
-  const { problems } = store.diagnostics;
   const isAddress = ({ meant }: Misspelt) => /^(?:KVSTORE|REDIS)_(?:PERSECOND_)?URL$/.test(meant);
   if (perSecondSwitch.values.enabled) return;
   const addresses = misspelt.filter(isAddress);
@@ -77,12 +133,12 @@ function checkForgottenAddress(
   ];
   if (given[0] !== undefined) {
     const others = given.length > 1 ? ` (and ${String(given.length - 1)} more)` : '';
-    problems.push(
+    store.problem(
       `${given[0]}${others}: expected ${addresses[0]?.meant ?? store.describe('url')} to be set too, or BACKEND_TYPE=memory to count in this process`,
     );
   }
   if (memstore.given[0] !== undefined) {
-    problems.push(
+    store.problem(
       `${memstore.given[0]}: expected ${memstore.describe('nodes')} or ${memstore.describe('srv')} to be set too`,
     );
   }
@@ -108,7 +164,7 @@ export function readStores(read: Read, misspelt: readonly Misspelt[]) {
   if (kind === 'kvstore') checkCluster(store);
   const main = toStore(store, shared);
   const second = toStore(perSecond, shared);
-  const { failureMode, failureReplicas } = shared.values;
+  const { onStoreError, failureReplicas } = shared.values;
   const used = {
     // Each is defined only for its backend.
     store: kind === 'kvstore' ? main : undefined,
@@ -120,7 +176,7 @@ export function readStores(read: Read, misspelt: readonly Misspelt[]) {
     ...used,
     files: filesOf(readings, used),
     redisExpected: missingForRedis(kind, readings),
-    storeFailure: { mode: failureMode, replicas: failureReplicas },
+    storeFailure: { onStoreError, failureReplicas },
     memory: memory.values,
   };
 }
