@@ -85,7 +85,8 @@ export function readBlock(
 
 /** Undefined: a mistake, which is reported. */
 function readFor(fields: RuleFields<'block'>): number | undefined {
-  if (fields.has('for') || fields.isMisspelled('for')) return readDuration(fields, 'for', RANGE);
+  if (fields.text('for') !== '' || fields.isMisspelled('for'))
+    return readDuration(fields, 'for', RANGE);
   const message = 'block has no for: expected how long it lasts, such as for: 15m';
   fields.error('for', 'missing-for', message);
   return undefined;
