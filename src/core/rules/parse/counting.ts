@@ -3,7 +3,8 @@ import { kindOf, type AlgorithmName } from '../../kinds/kinds';
 import { windowSeconds } from '../../windows/length';
 import type { LimitDefinition } from '../definition';
 import type { RuleFields } from './rule-fields';
-import { IN_FLIGHT } from './table/limit';
+import type { NameOf } from './table/levels';
+import { algorithmsOf, IN_FLIGHT } from './table/limit';
 
 type RateLimit = RuleFields<'rate_limit'>;
 
@@ -32,14 +33,25 @@ function readName(fields: RateLimit): AlgorithmName | undefined {
 }
 
 function readBurst(fields: RateLimit, algorithm: AlgorithmName | undefined): number | undefined {
-  if (!fields.has('burst')) return undefined;
-  const isMistaken = algorithm === undefined && fields.has('algorithm');
-  if (!kindOf({ algorithm }).hasBurst && !isMistaken && !fields.isMisspelled('algorithm')) {
-    const message = `burst needs algorithm: gcra; found ${algorithm ?? 'no algorithm'}`;
-    fields.error('burst', 'burst-without-gcra', message);
-    return undefined;
-  }
-  return fields.read('burst');
+  const isOther = fields.has('burst') && refuseOtherKinds(fields, 'burst', algorithm);
+  return isOther ? undefined : fields.read('burst');
+}
+
+/** Reports a field that limits of this kind do not have, and says whether it is one. A mistaken algorithm is reported already. */
+function refuseOtherKinds(
+  fields: RateLimit,
+  name: NameOf<'rate_limit'>,
+  algorithm: AlgorithmName | undefined,
+): boolean {
+  const [isMeant, mistake] = fields.rowOf(name).ofKinds ?? [];
+  const isUnknown = fields.has('algorithm') || fields.isMisspelled('algorithm');
+  if (isMeant === undefined || mistake === undefined || isMeant(kindOf({ algorithm })))
+    return false;
+  if (algorithm === undefined && isUnknown) return false;
+  const needed = algorithmsOf(isMeant).join(' or ');
+  const message = `${name} needs algorithm: ${needed}; found ${algorithm ?? 'no algorithm'}`;
+  fields.error(name, mistake, message);
+  return true;
 }
 
 /** A monthly number of tokens exceeds what these count exactly. */

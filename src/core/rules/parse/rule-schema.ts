@@ -10,7 +10,7 @@ import {
 } from '../../../fields/schema';
 import { CALENDAR_UNITS } from './period';
 import { ALL_NAMES, belongsIn, LEVELS, namesOf, RULE_LEVELS, type Level } from './table/levels';
-import { IN_FLIGHT, OPEN_RESERVATIONS } from './table/limit';
+import { algorithmsOf, IN_FLIGHT, OPEN_RESERVATIONS } from './table/limit';
 import { referenceTo } from './table/types';
 
 /** This schema for each field of a limit that excludes this. */
@@ -49,13 +49,18 @@ const RATE: Schema = {
   },
 };
 
-const NEEDS_GCRA: Schema = {
-  if: { properties: { burst: { not: ABSENT } }, required: ['burst'] },
-  then: {
-    properties: { algorithm: { enum: ['gcra', 'token_bucket', ''] } },
-    required: ['algorithm'],
+/** Fields that only some kinds have. `token_bucket` is another word for `gcra`. */
+const OF_KINDS: readonly Schema[] = Object.entries(RULE_LEVELS.rate_limit.fields).flatMap(
+  ([name, { ofKinds }]) => {
+    if (ofKinds === undefined) return [];
+    const words = algorithmsOf(ofKinds[0]);
+    const all = [...words, ...(words.includes('gcra') ? ['token_bucket'] : []), ''];
+    return {
+      if: { properties: { [name]: { not: ABSENT } }, required: [name] },
+      then: { properties: { algorithm: { enum: all } }, required: ['algorithm'] },
+    };
   },
-};
+);
 
 const NEEDS_DAYS: Schema = {
   if: { properties: { calendar: TRUE }, required: ['calendar'] },
@@ -87,7 +92,7 @@ const BESIDE: readonly Schema[] = [
 /** What one row cannot say. */
 const REST: Partial<Readonly<Record<Level, Schema>>> = {
   descriptor: { allOf: BESIDE },
-  rate_limit: { allOf: [RATE, NEEDS_GCRA, NEEDS_DAYS] },
+  rate_limit: { allOf: [RATE, ...OF_KINDS, NEEDS_DAYS] },
 };
 
 /** A map with the fields of a level. Names of other levels have no effect, which is a warning; other names are mistakes. */

@@ -1,6 +1,7 @@
 import { FLAG, oneOf, TEXT, whole } from '../../../../fields/types';
 import { MAX_OPEN } from '../../../budgets/budget';
-import { KINDS, kindOf } from '../../../kinds/kinds';
+import type { Kind } from '../../../kinds/kind';
+import { KINDS, kindOf, type AlgorithmName } from '../../../kinds/kinds';
 import type { WeekStart } from '../../../windows/calendar';
 import { NOT_UNLIMITED, OF_COUNTING, OF_PERIOD, type FieldRows } from './row';
 import { duration, listOf, mapOf, SIMPLE_TIME, UNIT } from './types';
@@ -14,6 +15,11 @@ const ALGORITHMS = [
   'token_bucket',
   IN_FLIGHT,
 ] as const;
+
+/** The names of such kinds. */
+export function algorithmsOf(isMeant: (kind: Kind) => boolean): readonly AlgorithmName[] {
+  return [...new Set(KINDS.filter((kind) => isMeant(kind)).map(({ words }) => words.name))];
+}
 
 export const UINT32 = { least: 0, most: 4_294_967_295 };
 /** Ten years of 365 days. */
@@ -59,6 +65,7 @@ export const LIMIT_FIELDS = {
   burst: {
     type: whole(BURST, 'bad-burst'),
     about: '`gcra` only: hits that fit at once; missing: `requests_per_unit`',
+    ofKinds: [({ hasBurst }) => hasBurst, 'burst-without-gcra'],
     excludes: OF_COUNTING,
   },
   charge_denied: {

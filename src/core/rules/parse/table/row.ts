@@ -1,5 +1,6 @@
 import type { ErrorClass } from '../../../../fields/report';
 import type { FieldType } from '../../../../fields/types';
+import type { Kind } from '../../../kinds/kind';
 
 /** One field of a rule file. From it come its reader, its row in docs/rules.md and what editors know of it. */
 export interface FieldRow {
@@ -12,6 +13,8 @@ export interface FieldRow {
   readonly needs?: 'rate_limit' | CalendarNeed;
   /** What cannot stand beside it, with the class of the mistake. */
   readonly excludes?: Excluded;
+  /** The kinds of limits that have it, and the class of the mistake under another one. */
+  readonly ofKinds?: readonly [(kind: Kind) => boolean, ErrorClass];
   /** It has a meaning even with nothing in it. */
   readonly mayBeEmpty?: true;
   /** The messages of xDS have a field for it; others stand in `metadata.weir`. */
