@@ -14,13 +14,13 @@ const PERIOD = excludedAs('unit-beside-unlimited');
 const COUNTING = excludedAs('algorithm-beside-unlimited');
 
 /** Reports fields of a limit that have no place beside `unlimited: true`. */
-export function refuseLimited(fields: RateLimit): void {
+export function refuseBesideUnlimited(fields: RateLimit): void {
   refuseUnit(fields);
   const isCalendar = fields.read('calendar');
   const period = PERIOD.filter((name) => name !== 'unit' && (name !== 'calendar' || isCalendar));
-  refuseBesideUnlimited(fields, period);
+  refuseExcluded(fields, period);
   warnOfCalendar(fields, 'with unlimited: true');
-  refuseBesideUnlimited(fields, COUNTING);
+  refuseExcluded(fields, COUNTING);
 }
 
 /** The message shows the unit. */
@@ -31,7 +31,7 @@ function refuseUnit(fields: RateLimit): void {
 }
 
 /** Reports those of some fields that `unlimited: true` excludes. */
-export function refuseBesideUnlimited<L extends 'rate_limit' | 'descriptor'>(
+export function refuseExcluded<L extends 'rate_limit' | 'descriptor'>(
   fields: RuleFields<L>,
   names: readonly NameOf<L>[],
 ): void {

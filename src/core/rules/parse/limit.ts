@@ -3,7 +3,7 @@ import type { Report } from '../../../fields/report';
 import { windowSeconds } from '../../windows/length';
 import type { HasZone } from '../../windows/zone-data';
 import { DEFAULT_REFRESH_MS, type LimitDefinition, type LimitsFromDefinition } from '../definition';
-import { refuseBesideInFlight, refuseLimited } from './beside';
+import { refuseBesideInFlight, refuseBesideUnlimited } from './beside';
 import { readBlock } from './block';
 import { readCounting } from './counting';
 import { readPeriod } from './period';
@@ -65,7 +65,7 @@ type Rate = Pick<LimitDefinition, 'requestsPerUnit' | 'unit'> & Partial<LimitDef
 /** No limit, and nothing beside it that says one. Mistakes are reported. */
 function readUnlimited(fields: RateLimit): Rate {
   const requestsPerUnit = fields.read('requests_per_unit') ?? 0;
-  refuseLimited(fields);
+  refuseBesideUnlimited(fields);
   return { requestsPerUnit, unit: undefined };
 }
 

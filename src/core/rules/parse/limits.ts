@@ -7,14 +7,14 @@ import {
   type RuleDefinition,
 } from '../definition';
 import { readBlock } from './block';
-import { refuseBesideUnlimited } from './beside';
+import { refuseExcluded } from './beside';
 import { readLimit, secondsOf, type LimitContext, type LimitDraft } from './limit';
 import { checkTogether } from './limits-together';
 import { RuleFields } from './rule-fields';
 import { MAX_LIMITS } from './table/descriptor';
 import { namesOf } from './table/levels';
 
-const NOT_OF_UNLIMITED = namesOf('descriptor', ({ excludes }) => excludes !== undefined);
+const EXCLUDED = namesOf('descriptor', ({ excludes }) => excludes !== undefined);
 
 /** The limits of a descriptor, and the other fields of its budget. Mistakes are reported. */
 export function readLimits(
@@ -28,7 +28,7 @@ export function readLimits(
   const asked = readReserve(fields);
   const [limit] = limits;
   if (limit === undefined || limit.unlimited) {
-    if (limit !== undefined) refuseBesideUnlimited(fields, NOT_OF_UNLIMITED);
+    if (limit !== undefined) refuseExcluded(fields, EXCLUDED);
     return { limit };
   }
   const reserve = asked ?? impliedReserve(limits);
