@@ -106,16 +106,17 @@ export class Fields<Name extends string = string> {
     return undefined;
   }
 
-  /** A string of a fixed set; undefined when absent, empty or something else. */
+  /** A string of a fixed set; undefined when absent, empty or something else. `isGuessed`: the message asks for a near one. */
   oneOf<const T extends string>(
     name: Name,
     known: readonly T[],
     mistake: ErrorClass,
+    isGuessed = true,
   ): T | undefined {
     const text = this.text(name);
     const found = known.find((one) => one === text);
     if (text === undefined || text === '' || found !== undefined) return found;
-    const hint = didYouMean(text, known);
+    const hint = isGuessed ? didYouMean(text, known) : '';
     this.error(name, mistake, `${name} ${quote(text)} is not one of ${known.join(', ')}${hint}`);
     return undefined;
   }

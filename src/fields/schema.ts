@@ -7,7 +7,6 @@ export const ABSENT: Schema = { type: 'null' };
 
 /** An unquoted number or boolean stays as written. */
 export const TEXT: Schema = { type: ['string', 'integer', 'boolean', 'null'] };
-export const NAME: Schema = { type: ['string', 'integer', 'boolean'], minLength: 1 };
 
 /** YAML 1.1's words, which plug-ins that read YAML 1.2 take for texts. */
 const TRUE_WORDS = ['y', 'Y', 'yes', 'Yes', 'YES', 'on', 'On', 'ON'];
@@ -33,9 +32,12 @@ export function oneOf(words: readonly unknown[]): Schema {
   return { enum: [...words, '', null] };
 }
 
+/** Written with nothing, or not at all. */
+export const NOTHING = oneOf([]);
+
 /** An optional text of this form. */
 export function textLike({ source: pattern }: RegExp): Schema {
-  return { anyOf: [{ type: 'string', pattern }, oneOf([])] };
+  return { anyOf: [{ type: 'string', pattern }, NOTHING] };
 }
 
 /** These words in any case; completion offers lower case. */
@@ -45,9 +47,4 @@ export function anyCase(words: readonly string[]): Schema {
   return {
     anyOf: [{ enum: words }, { type: 'string', pattern: `^(?:${words.map(letters).join('|')})$` }],
   };
-}
-
-/** With a hint for editors, which `docs/rules.md` says at length. */
-export function described(description: string, schema: Schema): Schema {
-  return { description, ...schema };
 }

@@ -30,7 +30,7 @@ describe('parsing in a thread', () => {
         if (request.kind === 'parse') {
           const domain = request.files[0].file + request.files[0].bytes + request.options.mergeDomains;
           for (const key of ['a', 'b']) {
-            chunks.push({ domains: [{ index: 0, domain, rules: [{ key }] }] });
+            chunks.push([{ domain, rules: [{ key }] }]);
           }
         }
         const chunk = chunks.shift();

@@ -1,6 +1,6 @@
 import type { CheckSet } from '../../request-maps/check/check';
 import type { FoundZone } from '../../core/windows/zone-data';
-import type { ParsedChunk } from '../../rule-sources/loader/chunks';
+import type { DomainDefinition } from '../../core/rules/definition';
 import type { Differences } from '../../stats/differences';
 import type { LiveFigures } from '../../stats/dashboard/live-figures';
 import type { TlsPems } from '../../transport/grpc/options';
@@ -24,7 +24,7 @@ export type ToWorker =
   /** A time zone of a set of rules, before its parts: no two processes use other data. */
   | { readonly kind: 'zone'; readonly name: string; readonly zone: FoundZone }
   /** A part of a set of rules; `rules` follows the last. */
-  | { readonly kind: 'rules-part'; readonly chunk: ParsedChunk }
+  | { readonly kind: 'rules-part'; readonly chunk: readonly DomainDefinition[] }
   | { readonly kind: 'rules'; readonly number: number }
   /** The files of CHECK_CONFIG, all of them without a mistake. */
   | { readonly kind: 'checks'; readonly from: CheckSet['from'] }

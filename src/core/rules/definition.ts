@@ -25,8 +25,9 @@ export type CalendarDefinition = Pick<CalendarPeriod, 'timeZone' | 'weekStart' |
 /** `block` of a rule file, with its defaults filled in (budgets.md section 6). */
 export type BlockDefinition = Omit<BlockTerms, 'entry'>;
 
-/** Default of `lease`. */
+/** Defaults of `lease`, and of `refresh`. */
 export const DEFAULT_LEASE_MS = 600_000;
+export const DEFAULT_REFRESH_MS = 10_000;
 
 /** `reserve` of a rule file (budgets.md section 4). */
 export interface ReserveDefinition {

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { ParsedRules } from '../../core/rules/definition';
+import type { DomainDefinition, ParsedRules } from '../../core/rules/definition';
 import { errorCode, toReason } from '../../platform/errors';
-import { createAssembly, type ParsedChunk } from './chunks';
+import { createAssembly } from './chunks';
 import type { ParseRules } from './rule-loader';
 import type { ParseReply, ParseRequest } from './serve-parsing';
 
@@ -63,7 +63,7 @@ export function parseInWorker({
           });
           return;
         }
-        assembly.add(JSON.parse(reply.text) as ParsedChunk);
+        assembly.add(JSON.parse(reply.text) as DomainDefinition[]);
         setImmediate(send, { kind: 'more' } satisfies ParseRequest);
       });
       worker.on('error', (error) => {

@@ -20,7 +20,7 @@ interface ParseOrder {
 export type ParseReply =
   /** Time zones that the runtime does not know: which of them do others have? Once, before all else, where rules have some. */
   | { readonly kind: 'zones'; readonly names: readonly string[] }
-  /** A `ParsedChunk` as JSON: the receiver reads a string in a third of the time that objects take. */
+  /** A chunk of domains as JSON: the receiver reads a string in a third of the time that objects take. */
   | { readonly kind: 'chunk'; readonly text: string }
   | {
       readonly kind: 'done';

@@ -9,7 +9,8 @@ import type {
   Value,
 } from './messages';
 import { nearestName } from '../../fields/names';
-import { RULE_WORDS } from '../../core/rules/parse/rule-fields';
+import type { FieldRow } from '../../core/rules/parse/table/row';
+import { namesOf } from '../../core/rules/parse/table/levels';
 
 /**
  * The tree of a rule file with the same rules, for `parseRuleFiles`. Places are paths of descriptors. Reports mistakes in the form
@@ -164,19 +165,22 @@ function plain(at: Place, value: string): Located {
   return { kind: 'scalar', at, text: value, quoted: false };
 }
 
-/** The fields of a limit that the messages have themselves. */
-const IN_MESSAGES = ['unit', 'requests_per_unit', 'unlimited', 'name', 'replaces'];
+/** Whole keys of a descriptor that the messages lack; the last one applies to its domain. */
+const WHOLE_WORDS = ['rate_limits', 'reserve', 'block', 'charge'] as const;
+
+const isMissing = ({ isInXds }: FieldRow) => isInXds !== true;
 
 /** The fields that rule files have and the messages lack, by their place in `metadata.weir`. */
 const FIELDS = {
-  rate_limit: RULE_WORDS.rate_limit.known.filter((name) => !IN_MESSAGES.includes(name)),
-  descriptor: ['value_to_metric', 'share_threshold', 'on_store_error', 'hash_value', 'value_hash'],
+  rate_limit: namesOf('rate_limit', isMissing),
+  descriptor: namesOf('descriptor', isMissing).filter((name) => !isWholeWord(name)),
 };
 
-type Part = keyof typeof FIELDS;
+function isWholeWord(name: string): boolean {
+  return WHOLE_WORDS.some((word) => word === name);
+}
 
-/** Whole keys of a descriptor that the messages lack; the last one applies to its domain. */
-const WHOLE_WORDS = ['rate_limits', 'reserve', 'block', 'charge'] as const;
+type Part = keyof typeof FIELDS;
 
 const KNOWN = [...(Object.keys(FIELDS) as Part[]), ...WHOLE_WORDS];
 

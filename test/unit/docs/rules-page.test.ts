@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { checkRules } from '../../../src/rule-sources/check/check-rules';
+import { LEVELS, RULE_LEVELS } from '../../../src/core/rules/parse/table/levels';
 import type { RuleFile } from '../../../src/rule-sources/load-result';
 
 const PAGE = readFileSync('docs/rules.md', 'utf8');
@@ -52,4 +53,31 @@ it.each(examples)('prints what the page shows: $output', async ({ args, files, o
   );
   expect(errorLines).toEqual([]);
   expect(`${lines.join('\n')}\n`).toBe(output);
+});
+
+const tables = [...PAGE.matchAll(/^<!-- fields: (\w+) -->\n\n((?:\|.*\n)+)/gm)].map(
+  ([, level = '', table = '']) => ({
+    level: LEVELS.find((one) => one === level) ?? 'file',
+    rows: table
+      .split('\n')
+      .slice(2, -1)
+      .map((row) => row.split('|').map((cell) => cell.trim())),
+  }),
+);
+
+it('finds the tables of the page', () => {
+  expect(tables.map(({ level }) => level)).toEqual(['file', 'descriptor', 'rate_limit', 'block']);
+});
+
+it.each(tables)('has the fields of $level as `npm run docs` writes them', ({ level, rows }) => {
+  const expected = Object.entries(RULE_LEVELS[level].fields).map(
+    ([name, { type, about, required }]) => [
+      '',
+      `\`${name}\``,
+      type.words,
+      required === undefined ? about : `required; ${about}`,
+      '',
+    ],
+  );
+  expect(rows).toEqual(expected);
 });

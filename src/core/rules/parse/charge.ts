@@ -2,11 +2,9 @@ import { describePlace, type Place } from '../../../fields/problem';
 import type { RuleFields } from './rule-fields';
 import { whyNotTogether, type StoreAbilities } from './store-abilities';
 
-export const CHARGES = ['together', 'apart'] as const;
-
 /** `charge` in the files of one domain. */
 export interface ChargeField {
-  readonly charge: (typeof CHARGES)[number];
+  readonly charge: 'together' | 'apart';
   readonly file: string;
   readonly at: Place;
 }
@@ -20,7 +18,7 @@ export function readCharge(
   }: { readonly charges: ChargeField[]; readonly abilities: StoreAbilities | undefined },
 ): void {
   const node = fields.get('charge');
-  const charge = fields.oneOf('charge', CHARGES, 'bad-charge');
+  const charge = fields.read('charge');
   if (node === undefined || charge === undefined) return;
   const { file } = fields.report;
   const [first] = charges;

@@ -1,8 +1,8 @@
-import { ON_STORE_ERROR, type OnStoreError, type RuleDefinition } from '../definition';
+import type { RuleDefinition } from '../definition';
 import type { ChargeField } from './charge';
-import { refuseEmpty, type LimitContext } from './limit';
+import type { LimitContext } from './limit';
 import { checkLeased, type LeasedField } from './leased';
-import { readLimits, SEE_SEVERAL_LIMITS } from './limits';
+import { readLimits } from './limits';
 import { MAX_DEPTH, quote, type Located, type LocatedMap } from '../../../fields/located';
 import { readMetadata } from './metadata';
 import { warnOfIdle, warnOfRegularExpression } from './remarks';
@@ -13,7 +13,9 @@ import {
   whyWithoutHashes,
   type StoreAbilities,
 } from './store-abilities';
-import { ruleFields, type RuleFields } from './rule-fields';
+import { RuleFields } from './rule-fields';
+import { SEE_SEVERAL_LIMITS } from './table/descriptor';
+import { belongsIn } from './table/levels';
 import { describePlace, type Place } from '../../../fields/problem';
 import type { Report } from '../../../fields/report';
 
@@ -53,7 +55,7 @@ function readLevel(
     return;
   }
   for (const map of above.mapsOf('descriptors')) {
-    const fields = ruleFields(map, 'descriptor', report);
+    const fields = new RuleFields(map, 'descriptor', report);
     const own = readRule(fields);
     const limits = readLimits(fields, draft);
     refuseUncountable(fields, limits, draft.abilities);
@@ -98,6 +100,24 @@ function refuseUncountable(
   }
 }
 
+/** Maps of a descriptor whose fields may be indented one level too little. */
+const HOLDERS = [
+  ['rate_limit', 'empty-rate-limit'],
+  ['reserve', 'empty-reserve'],
+  ['block', 'empty-block'],
+] as const;
+
+/** Reports a limit or lease without effect because it is indented one level too little. */
+function refuseEmpty(fields: RuleFields<'descriptor'>): void {
+  for (const [holder, mistake] of HOLDERS) {
+    if (fields.get(holder) === undefined || fields.has(holder)) continue;
+    const beside = [...fields.misplaced].filter((name) => belongsIn(holder, name));
+    if (beside.length === 0) continue;
+    const message = `${holder} is empty: expected ${beside.join(', ')} indented below it, found beside it`;
+    fields.error(holder, mistake, message);
+  }
+}
+
 /** Refuses other keys below a rule with reservations, whose ids come there. */
 function refuseReservationKey(
   key: string,
@@ -113,8 +133,8 @@ function refuseReservationKey(
 function readRule(
   fields: RuleFields<'descriptor'>,
 ): Omit<RuleDefinition, 'parent' | 'limit' | 'budget' | 'place'> {
-  const value = fields.text('value');
-  const shareThreshold = fields.flag('share_threshold');
+  const value = fields.read('value');
+  const shareThreshold = fields.read('share_threshold');
   if (shareThreshold && value?.includes('*') === false) {
     const found = value === '' ? 'no value' : `the value ${quote(value)}`;
     const message = `share_threshold needs a value with * in it; found ${found}`;
@@ -123,36 +143,25 @@ function readRule(
   const rule = {
     key: readKey(fields),
     value: value === '' ? undefined : value,
-    shadowMode: fields.flag('shadow_mode'),
-    quotaMode: fields.flag('quota_mode'),
-    detailedMetric: fields.flag('detailed_metric'),
-    valueToMetric: fields.flag('value_to_metric'),
+    shadowMode: fields.read('shadow_mode'),
+    quotaMode: fields.read('quota_mode'),
+    detailedMetric: fields.read('detailed_metric'),
+    valueToMetric: fields.read('value_to_metric'),
     shareThreshold,
     metadata: readMetadata(fields),
-    onStoreError: readOnStoreError(fields),
+    onStoreError: fields.read('on_store_error'),
   };
   warnOfIdle(fields);
   return rule;
 }
 
 function readKey(fields: RuleFields<'descriptor'>): string {
-  const key = fields.text('key');
-  if (key === '' && !fields.isMisspelled('key'))
-    fields.error('key', 'empty-key', 'a descriptor has no key: expected a non-empty string');
+  const key = fields.read('key');
   if (key?.includes('*') === true) {
     const message = `a * in a key is an ordinary character, not a wildcard: found the key ${quote(key)}`;
     fields.warning('key', 'star-in-key', message);
   }
   return key ?? '';
-}
-
-function readOnStoreError(fields: RuleFields<'descriptor'>): OnStoreError | undefined {
-  const text = fields.text('on_store_error');
-  const policy = ON_STORE_ERROR.find((one) => one === text);
-  if (text === undefined || text === '' || policy !== undefined) return policy;
-  const message = `on_store_error ${quote(text)} is not one of ${ON_STORE_ERROR.join(', ')}`;
-  fields.error('on_store_error', 'bad-on-store-error', message);
-  return undefined;
 }
 
 /** The siblings of one level by `key` or `key_value`. */

@@ -3,9 +3,9 @@ import { describePlace, type Place } from '../../../fields/problem';
 import { kindOf } from '../../kinds/kinds';
 import { limitName } from '../describe-limit';
 import type { BudgetDefinition, LimitDefinition } from '../definition';
-import { IN_FLIGHT } from './counting';
 import type { LimitDraft } from './limit';
 import type { RuleFields } from './rule-fields';
+import { IN_FLIGHT } from './table/limit';
 
 /** Reports mistakes between the limits of a rule and its other fields. */
 export function checkTogether(
@@ -22,15 +22,6 @@ export function checkTogether(
     fields.error('block', 'block-beside-block', message);
   }
   warnOfIdle(fields, drafts);
-}
-
-/** Reports fields without effect beside an unlimited rule. */
-export function refuseBesideUnlimited(fields: RuleFields<'descriptor'>): void {
-  for (const name of ['reserve', 'block'] as const) {
-    const isGiven = name === 'block' ? fields.has(name) : fields.get(name) !== undefined;
-    const message = `${name} cannot be combined with unlimited: true; expected one or the other`;
-    if (isGiven) fields.error(name, 'algorithm-beside-unlimited', message);
-  }
 }
 
 function checkDifferent(drafts: readonly LimitDraft[]): void {

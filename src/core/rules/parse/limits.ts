@@ -6,14 +6,15 @@ import {
   type ReserveDefinition,
   type RuleDefinition,
 } from '../definition';
-import { readBlock, readDuration } from './block';
+import { readBlock } from './block';
+import { refuseExcluded } from './beside';
 import { readLimit, secondsOf, type LimitContext, type LimitDraft } from './limit';
-import { checkTogether, refuseBesideUnlimited } from './limits-together';
-import { type RuleFields, ruleFields } from './rule-fields';
+import { checkTogether } from './limits-together';
+import { RuleFields } from './rule-fields';
+import { MAX_LIMITS } from './table/descriptor';
+import { namesOf } from './table/levels';
 
-/** How to get what one entry of `rate_limit` cannot have. */
-export const SEE_SEVERAL_LIMITS =
-  'for several limits of one value use rate_limits, see docs/rules.md';
+const EXCLUDED = namesOf('descriptor', ({ excludes }) => excludes !== undefined);
 
 /** The limits of a descriptor, and the other fields of its budget. Mistakes are reported. */
 export function readLimits(
@@ -27,7 +28,7 @@ export function readLimits(
   const asked = readReserve(fields);
   const [limit] = limits;
   if (limit === undefined || limit.unlimited) {
-    if (limit !== undefined) refuseBesideUnlimited(fields);
+    if (limit !== undefined) refuseExcluded(fields, EXCLUDED);
     return { limit };
   }
   const reserve = asked ?? impliedReserve(limits);
@@ -50,11 +51,9 @@ function longestOf(drafts: readonly LimitDraft[]): number | undefined {
 }
 
 function readSole(fields: RuleFields<'descriptor'>, context: LimitContext): readonly LimitDraft[] {
-  const map = fields.mapOf('rate_limit', `; ${SEE_SEVERAL_LIMITS}`);
+  const map = fields.read('rate_limit');
   return map === undefined ? [] : [readLimit(map, context, fields.report)];
 }
-
-export const MAX_LIMITS = 8;
 
 function readList(fields: RuleFields<'descriptor'>, context: LimitContext): readonly LimitDraft[] {
   if (fields.has('rate_limit')) {
@@ -63,9 +62,7 @@ function readList(fields: RuleFields<'descriptor'>, context: LimitContext): read
     readSole(fields, context);
   }
   checkLength(fields);
-  return fields
-    .mapsOf('rate_limits')
-    .flatMap((map) => readEntry(map, context, fields.report) ?? []);
+  return fields.read('rate_limits').flatMap((map) => readEntry(map, context, fields.report) ?? []);
 }
 
 function checkLength(fields: RuleFields<'descriptor'>): void {
@@ -88,19 +85,11 @@ function readEntry(map: LocatedMap, context: LimitContext, report: Report): Limi
   return undefined;
 }
 
-export const UNSETTLED = ['charge', 'release'] as const;
-
-const LEASE = { least: '1s', most: '24h' } as const;
-
 /** `reserve` of a rule; with nothing below it, it has its defaults. Undefined when it is absent. */
 function readReserve(rule: RuleFields<'descriptor'>): ReserveDefinition | undefined {
-  if (rule.get('reserve') === undefined) return undefined;
-  const map = rule.mapOf('reserve');
-  if (map === undefined) return { leaseMs: DEFAULT_LEASE_MS, unsettled: 'charge' };
-  const fields = ruleFields(map, 'reserve', rule.report);
-  const unsettled = fields.oneOf('unsettled', UNSETTLED, 'bad-unsettled');
-  return {
-    leaseMs: readDuration(fields, 'lease', LEASE) ?? DEFAULT_LEASE_MS,
-    unsettled: unsettled ?? 'charge',
-  };
+  if (!rule.isNamed('reserve')) return undefined;
+  const map = rule.read('reserve');
+  const fields = map && new RuleFields(map, 'reserve', rule.report);
+  const unsettled = fields?.read('unsettled') ?? 'charge';
+  return { leaseMs: fields?.read('lease') ?? DEFAULT_LEASE_MS, unsettled };
 }

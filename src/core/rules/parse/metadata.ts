@@ -18,7 +18,7 @@ import type { RuleFields } from './rule-fields';
  * dates) becomes a string as written.
  */
 export function readMetadata(fields: RuleFields<'descriptor'>): JsonObject | undefined {
-  const map = fields.mapOf('metadata');
+  const map = fields.read('metadata');
   return map && toObject(map, 1, fields.report);
 }
 

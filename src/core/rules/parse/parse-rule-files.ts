@@ -10,7 +10,7 @@ import { createReport, type Report, type SourceNoun } from '../../../fields/repo
 import type { StoreAbilities } from './store-abilities';
 import { present } from '../../../fields/scalars';
 import type { HasZone } from '../../windows/zone-data';
-import { ruleFields } from './rule-fields';
+import { RuleFields } from './rule-fields';
 
 /** One file (or xDS resource): its tree, and the problems found while reading it. */
 export interface RuleSource {
@@ -85,13 +85,9 @@ function readFile(
 ): void {
   const map = readRoot(root, report);
   if (map === undefined || isConfigMap(map, report)) return;
-  const fields = ruleFields(map, 'file', report);
-  const domain = fields.text('domain');
+  const fields = new RuleFields(map, 'file', report);
+  const domain = fields.read('domain');
   const at = fields.at('domain');
-  if (domain === '' && !fields.isMisspelled('domain')) {
-    const message = `the ${report.noun} has no domain: expected domain: with a non-empty string`;
-    fields.error('domain', 'empty-domain', message);
-  }
   const draft =
     domain === undefined || domain === ''
       ? createDraft(at, options, report)

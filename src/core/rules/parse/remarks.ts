@@ -1,26 +1,17 @@
 import type { RuleDefinition } from '../definition';
 import { quote } from '../../../fields/located';
 import type { RuleFields } from './rule-fields';
+import { namesOf } from './table/levels';
 
-/** Keys that have no effect without a limit. A flag that is off is not reported: generated files contain all of them. */
-const NEED_A_LIMIT = [
-  'shadow_mode',
-  'quota_mode',
-  'metadata',
-  'on_store_error',
-  'reserve',
-  'block',
-] as const;
+/** A flag that is off is not reported: generated files contain all of them. */
+const NEED_A_LIMIT = namesOf('descriptor', ({ needs }) => needs === 'rate_limit');
 
 const LIMITS = ['rate_limit', 'rate_limits'] as const;
 
 /** Warns of fields without effect in a descriptor without a limit, or of the descriptor itself. */
 export function warnOfIdle(fields: RuleFields<'descriptor'>): void {
   if (LIMITS.some((name) => fields.isMisspelled(name) || fields.has(name))) return;
-  // `reserve` has a meaning even when it is empty.
-  const idle = NEED_A_LIMIT.filter((name) =>
-    name === 'reserve' ? fields.get(name) !== undefined : fields.isSet(name),
-  );
+  const idle = NEED_A_LIMIT.filter((name) => fields.isSet(name) || fields.isNamed(name));
   for (const name of idle)
     fields.warning(name, 'idle-key', `${name} has no effect in a descriptor without rate_limit`);
   const key = fields.get('key');

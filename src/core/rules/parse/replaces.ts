@@ -1,7 +1,7 @@
 import { quote } from '../../../fields/located';
 import type { Place } from '../../../fields/problem';
 import type { Report } from '../../../fields/report';
-import { ruleFields, type RuleFields } from './rule-fields';
+import { RuleFields } from './rule-fields';
 
 /** The limit names of one domain while its files are read. */
 export interface LimitNames {
@@ -16,17 +16,14 @@ export function readReplaces(
   names: LimitNames,
 ): string[] {
   const { report } = limit;
-  return limit.mapsOf('replaces').flatMap((entry) => {
-    const fields = ruleFields(entry, 'replaces', report);
-    const name = fields.text('name');
+  return limit.read('replaces').flatMap((entry) => {
+    const fields = new RuleFields(entry, 'replaces', report);
+    const name = fields.read('name');
     if (name === undefined || fields.isMisspelled('name')) return [];
-    if (name === '') {
-      const message = 'an entry of replaces has no name: expected a limit name';
-      fields.error('name', 'empty-replaces', message);
-    } else if (name === ownName) {
+    if (name !== '' && name === ownName) {
       const message = `replaces names this limit itself, ${quote(name)}; expected another one's name`;
       fields.error('name', 'self-replaces', message);
-    } else names.replaced.push({ name, at: fields.at('name'), report });
+    } else if (name !== '') names.replaced.push({ name, at: fields.at('name'), report });
     return [name];
   });
 }

@@ -115,7 +115,7 @@ function readValueHash(
   value: string | undefined,
   { secretKeyIds }: SecretRules,
 ): string | undefined {
-  const token = fields.text('value_hash');
+  const token = fields.read('value_hash');
   if (token === undefined || token === '') return undefined;
   if (value !== undefined) {
     const message = 'value_hash cannot be combined with value; expected one or the other';

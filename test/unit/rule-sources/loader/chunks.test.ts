@@ -37,7 +37,7 @@ describe('parsed rules in chunks', () => {
   it('are never more than asked for, and never nothing', () => {
     fc.assert(
       fc.property(domainLists, fc.integer({ min: 2, max: 12 }), (lists, size) => {
-        for (const { domains } of toChunks(lists, size)) {
+        for (const domains of toChunks(lists, size)) {
           const entries = domains.reduce((sum, { rules }) => sum + rules.length + 1, 0);
           expect(entries).toBeLessThanOrEqual(size);
           expect(entries).toBeGreaterThan(0);

@@ -361,6 +361,11 @@ describe('metadata.weir of a descriptor', () => {
       'metadata.weir.rate_limit: unknown key "unit": known keys are algorithm',
     ],
     [
+      'a flag that the message has',
+      struct({ descriptor: struct({ quota_mode: { boolValue: true } }) }),
+      'metadata.weir.descriptor: unknown key "quota_mode": known keys are value_to_metric, share_threshold, on_store_error, hash_value, value_hash',
+    ],
+    [
       'a burst of 0',
       struct({
         rate_limit: struct({ algorithm: { stringValue: 'gcra' }, burst: { numberValue: 0 } }),

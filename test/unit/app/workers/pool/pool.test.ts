@@ -89,7 +89,7 @@ const settled = () => jest.advanceTimersByTimeAsync(0);
 
 function domainsOf({ received }: FakeWorker): readonly string[] {
   return received.flatMap((message) =>
-    message.kind === 'rules-part' ? message.chunk.domains.map(({ domain }) => domain) : [],
+    message.kind === 'rules-part' ? message.chunk.map(({ domain }) => domain) : [],
   );
 }
 

@@ -38,10 +38,7 @@ const rulesOf = (timeZone: string | undefined): ToWorker => {
   const calendar = timeZone && { timeZone, weekStart: 'monday', monthStart: 1 };
   const limit = { unit: 'DAY', requestsPerUnit: 1, ...(calendar && { calendar }) } as const;
   const rules = definitionsOf([{ key: 'user', limit: limit as never }]);
-  return {
-    kind: 'rules-part',
-    chunk: { domains: [{ domain: 'shop', index: 0, rules }] },
-  };
+  return { kind: 'rules-part', chunk: [{ domain: 'shop', rules }] };
 };
 
 it('compiles each set of rules with the zones that the owner sent before it', async () => {

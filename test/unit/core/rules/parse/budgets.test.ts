@@ -432,6 +432,10 @@ describe('mistakes in blocks', () => {
       '{}',
       [['3:68 missing-for', 'block has no for: expected how long it lasts, such as for: 15m']],
     ],
+    [
+      '{for: ""}',
+      [['3:74 missing-for', 'block has no for: expected how long it lasts, such as for: 15m']],
+    ],
     ['true', [['3:68 wrong-type', 'block must be a map; found true']]],
     ['{for: 0s}', [['3:74 bad-duration', `for "0s" ${RANGE}`]]],
     ['{for: 8761h}', [['3:74 bad-duration', `for "8761h" ${RANGE}`]]],

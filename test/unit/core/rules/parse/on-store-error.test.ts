@@ -18,7 +18,7 @@ it.each([
   expect(parseText(text(value)).problems).toMatchObject([
     { class: kind, at: { line: 4 }, severity: 'error' },
   ]);
-  expect(parseText(text(value)).problems[0]?.message).toContain(message);
+  expect(parseText(text(value)).problems[0]?.message).toBe(message);
 });
 
 it('on_store_error without a limit does nothing', () => {

@@ -4,7 +4,7 @@ import Ajv from 'ajv';
 import fc from 'fast-check';
 import { parse, stringify } from 'yaml';
 import { RULE_SCHEMA } from '../../../../../src/core/rules/parse/rule-schema';
-import { LEVELS, RULE_WORDS } from '../../../../../src/core/rules/parse/rule-fields';
+import { LEVELS, RULE_LEVELS } from '../../../../../src/core/rules/parse/table/levels';
 import { createRandom } from '../../../../fuzz/random';
 import { readScenarios } from '../../../../parity/scenario';
 import { parseText } from '../../../../support/rule-texts';
@@ -149,7 +149,7 @@ it('has every field of every level', () => {
   };
   for (const level of LEVELS)
     expect(Object.keys(definitions[level]?.properties ?? {})).toEqual(
-      expect.arrayContaining([...RULE_WORDS[level].known]),
+      expect.arrayContaining(Object.keys(RULE_LEVELS[level].fields)),
     );
 });
 
