@@ -14,6 +14,8 @@ afterAll(() => {
 });
 
 function create(text: string, mode = 0o600) {
+  // The one before it may not be written by who is not root.
+  rmSync(file, { force: true });
   writeFileSync(file, text);
   chmodSync(file, mode);
   const registry = createRegistry();
