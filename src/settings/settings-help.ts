@@ -23,7 +23,7 @@ export function defaultText(entry: Setting<unknown>): string {
 
 /** The line of doc, with further facts for operators. */
 export function docText(entry: Setting<unknown>): string {
-  if (entry.deprecated !== undefined) return `deprecated: ${entry.doc}`;
+  if (entry.isDeprecated === true) return `deprecated: ${entry.doc}`;
   return entry.secret === true ? `${entry.doc}; secret` : entry.doc;
 }
 

@@ -101,7 +101,7 @@ export function storeTable(prefix: 'KVSTORE' | 'KVSTORE_PERSECOND') {
       doc: 'time for which requests are gathered into one write; 0 writes at once; needed by cluster',
     }),
     pipelineLimit: setting(nameOf('PIPELINE_LIMIT'), wholeNumber(0), '0', {
-      deprecated: 'warned',
+      isDeprecated: true,
       doc: 'no effect',
     }),
     clusterParallelism: setting(

@@ -135,7 +135,7 @@ export function createCounterAdmin(
     const keys = counters.map(({ key }) => key);
     localCache?.forgetKeys(keys);
     leases?.forget(keys);
-    if (counters.length > 0) publishInvalidation?.(counters, true);
+    publishInvalidation?.(counters, true);
     return failures;
   };
 
@@ -185,7 +185,7 @@ export function createCounterAdmin(
       const counters = present(found.increments);
       const fault = faultOfLimit(counters, change.limit);
       if (fault !== undefined) return failure('invalid_request', fault);
-      if (change.dryRun) return show(found);
+      if (change.dryRun || counters.length === 0) return show(found);
       const isKnownElsewhere =
         localCache !== undefined || counters.some(({ rule }) => rule.isLeased);
       const isHeard = !isKnownElsewhere || !options.isShared || publishInvalidation !== undefined;

@@ -71,7 +71,7 @@ function readSetting(entry: Setting<unknown>, given: readonly Given[], diagnosti
   const used = given.find(({ value }) => value !== undefined);
   if (used === undefined) return fallback;
   const shown = show(entry, used.name, used.text);
-  if (entry.deprecated === 'warned') {
+  if (entry.isDeprecated === true) {
     diagnostics.warnings.push(`${shown} is deprecated and has no effect`);
   }
   return used.value;

@@ -15,11 +15,8 @@ export interface Description {
   readonly secret?: boolean;
   /** An empty string is a value of its own; otherwise it counts as not set. */
   readonly emptyIsValue?: boolean;
-  /**
-   * Accepted for old deployments; has no effect. `silent`: the manifests of existing deployments usually set it, so that its use is
-   * not a warning.
-   */
-  readonly deprecated?: 'warned' | 'silent';
+  /** Accepted for old deployments, with a warning; has no effect. */
+  readonly isDeprecated?: true;
 }
 
 /** One row: everything that the reading, the messages, the help and the page know of a setting. */

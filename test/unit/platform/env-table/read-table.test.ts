@@ -18,8 +18,7 @@ const table = {
     doc: 'secret',
   }),
   engine: optional('ENGINE', oneOf('old', 'new'), 'unset', { doc: 'engine' }),
-  gone: setting('GONE', wholeNumber(0), '0', { deprecated: 'warned', doc: 'nothing' }),
-  idle: setting('IDLE', wholeNumber(0), '0', { deprecated: 'silent', doc: 'nothing' }),
+  gone: setting('GONE', wholeNumber(0), '0', { isDeprecated: true, doc: 'nothing' }),
 };
 
 function read(env: Environment) {
@@ -38,7 +37,6 @@ describe('reading a table', () => {
       auth: undefined,
       engine: undefined,
       gone: 0,
-      idle: 0,
     });
     expect([problems, warnings]).toEqual([[], []]);
   });
@@ -99,7 +97,6 @@ describe('reading a table', () => {
   });
 });
 
-it('warns of a deprecated setting, whatever its value, unless existing deployments set it as a matter of course', () => {
+it('warns of a deprecated setting, whatever its value', () => {
   expect(read({ GONE: '0' }).warnings).toEqual(['GONE="0" is deprecated and has no effect']);
-  expect(read({ IDLE: '0' }).warnings).toEqual([]);
 });
