@@ -111,10 +111,11 @@ function isSplit(kind: Backend, readings: StoreReadings): boolean {
     );
   }
   if (!perSecondSwitch.values.enabled || isAnotherBackend || kind === 'memstore') return false;
-  for (const reading of [store, perSecond]) {
-    if (reading.isSet('url')) continue;
-    perSecondSwitch.refuse('enabled', `${reading.describe('url')} to be set`);
-  }
+  // In the words of the switch: REDIS_PERSECOND goes with REDIS_URL.
+  const given = perSecondSwitch.nameOf('enabled');
+  if (!store.isSet('url'))
+    perSecondSwitch.refuse('enabled', `${given.replace('_PERSECOND', '')}_URL to be set`);
+  if (!perSecond.isSet('url')) perSecondSwitch.refuse('enabled', `${given}_URL to be set`);
   checkCluster(perSecond);
   return true;
 }
