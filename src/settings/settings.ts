@@ -12,14 +12,14 @@ import { loggingTable, decisionLogTable } from './logging';
 import { decisionsTable, leasesTable } from './decisions';
 import { identityTable, toIdentity } from './identity';
 import { findMisspelt, misspeltText } from './tables';
-import { readStores } from './stores';
+import { readStores } from './backend';
 import { responseHeadersTable, toResponseHeaders } from './response-headers';
 import type { Misspelt, Read } from './setting';
 import { statisticsTable, toStatistics } from './statistics';
 import { readTracing } from './tracing';
 import { toWorkers, workersTable } from './workers';
 import { toXds, xdsTable } from './xds';
-import type { StoreSettings } from './store';
+import type { StoreSettings } from './kvstore';
 
 /** All settings from their tables; mistakes are added to the diagnostics, and replaced by defaults. */
 function toSettings(read: Read, misspelt: readonly Misspelt[]) {

@@ -1,6 +1,6 @@
 import type { Setting, Table } from '../platform/env-table/setting';
 import { adminTable } from './admin';
-import { backendTable, memoryTable } from './stores';
+import { backendTable, memoryTable } from './backend';
 import {
   debugTable,
   grpcTable,
@@ -18,7 +18,7 @@ import { memstoreTable } from './memstore';
 import { statisticsTable, mogrifierTable } from './statistics';
 import { tracingTable, otelTable, otlpForAll, otlpForTraces } from './tracing';
 import { responseHeadersTable } from './response-headers';
-import { kvstoreTable, perSecondStoreTable, perSecondSwitchTable, sharedStoreTable } from './store';
+import { kvstoreTable, perSecondStoreTable, perSecondSwitchTable, sharedStoreTable } from './kvstore';
 import type { Misspelt } from './setting';
 import { workersTable } from './workers';
 import { xdsTable } from './xds';

@@ -1,7 +1,7 @@
 import type { TableReading } from '../platform/env-table/read-table';
 import type { Parser } from '../platform/env-table/setting';
 import { wholeNumber } from '../platform/env-table/parsers';
-import type { Backend } from './stores';
+import type { Backend } from './backend';
 import { setting } from './setting';
 
 const MAX_WORKERS = 64;

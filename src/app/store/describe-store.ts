@@ -2,7 +2,7 @@ import { addressText } from '../../platform/listen-address';
 import { type NodeList } from '../../counters/memcached/options';
 import { toAddressText } from '../../counters/redis/options';
 import type { Settings } from '../../settings/settings';
-import type { StoreSettings } from '../../settings/store';
+import type { StoreSettings } from '../../settings/kvstore';
 
 /** Component names in the health check. */
 export const STORE = 'store';

@@ -20,7 +20,7 @@ import type { PublishInvalidation } from '../../counters/with-over-limit-cache';
 import { createPipelineWindow } from '../../counters/pipeline-window';
 import type { Logger } from '../../platform/logger';
 import { type Settings, restOfWindowMs } from '../../settings/settings';
-import type { StoreSettings } from '../../settings/store';
+import type { StoreSettings } from '../../settings/kvstore';
 import type { StoreBackend } from './backend';
 import type { ReadableServerChain } from './chain';
 import { createBreakers, type BreakersDeps } from './breakers';

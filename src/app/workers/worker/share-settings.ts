@@ -1,5 +1,5 @@
 import type { Settings } from '../../../settings/settings';
-import type { StoreSettings } from '../../../settings/store';
+import type { StoreSettings } from '../../../settings/kvstore';
 
 /** Less is useless for one process. */
 const LEAST_BYTES = 1_048_576;

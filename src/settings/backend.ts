@@ -9,7 +9,7 @@ import {
   toStore,
   perSecondSwitchTable,
   sharedStoreTable,
-} from './store';
+} from './kvstore';
 
 const BACKENDS = {
   kvstore: 'kvstore',
