@@ -18,7 +18,12 @@ import { memstoreTable } from './memstore';
 import { statisticsTable, mogrifierTable } from './statistics';
 import { tracingTable, otelTable, otlpForAll, otlpForTraces } from './tracing';
 import { responseHeadersTable } from './response-headers';
-import { kvstoreTable, perSecondStoreTable, perSecondSwitchTable, sharedStoreTable } from './kvstore';
+import {
+  kvstoreTable,
+  perSecondStoreTable,
+  perSecondSwitchTable,
+  sharedStoreTable,
+} from './kvstore';
 import type { Misspelt } from './setting';
 import { workersTable } from './workers';
 import { xdsTable } from './xds';
