@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { filter, firstValueFrom } from 'rxjs';
 import { runMemcachedCounters, untilAdded } from '../support/memcached-counters';
 import { describeWithStores, nearMemcached } from '../support/near-stores';
@@ -34,3 +36,19 @@ describeWithStores('one memcached', () => {
     expect(readings.filter(({ error }) => error !== undefined)).toEqual([]);
   });
 });
+
+it('is connected with what a node gives it, when the node refuses one of its connections', async () => {
+  let accepted = 0;
+  const node = createServer((socket) => {
+    accepted += 1;
+    if (accepted > 1) socket.destroy();
+    else socket.on('data', () => socket.write('VERSION 1.6.0\r\n'));
+  }).listen(0, '127.0.0.1');
+  await once(node, 'listening');
+  const { port } = node.address() as AddressInfo;
+  const counters = runMemcachedCounters([{ host: '127.0.0.1', port }], { maxIdleConnections: 2 });
+  await firstValueFrom(counters.connected$.pipe(filter(Boolean)));
+  await counters.stop();
+  node.close();
+  expect(counters.kinds()).toEqual(expect.arrayContaining(['connected', 'unreachable']));
+}, 5_000);

@@ -61,11 +61,11 @@ export function createMemcachedCounters(
     statistics?.gauge('ratelimit.memcache.cx_active', openConnections),
   ];
 
-  /** At the start each connection of a node: keys are divided among them, and a call on a missing one would fail. */
-  const isOpened = () =>
-    nodes.current.some(({ parts }) => parts.every(({ wasConnected }) => wasConnected()));
+  /** At the start each connection of a node was tried: keys are divided among them, and a call on one that opens would fail. */
+  const canBeUsed = ({ parts }: MemcachedNode) =>
+    parts.some(({ isConnected }) => isConnected()) && parts.every(({ wasTried }) => wasTried());
   const publish = (): void => {
-    const isAny = openConnections() > 0 && isOpened();
+    const isAny = nodes.current.some(canBeUsed);
     if (isAny !== connected.current) connected.set(isAny);
   };
   const onPresence = (): void => {
