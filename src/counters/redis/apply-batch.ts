@@ -13,51 +13,73 @@ import { addByPipeline } from './add-by-pipeline';
 import { applyOperations, OF_BUDGETS, OF_KINDS } from './apply-operations';
 import { type RedisConnection } from './connection';
 import { type Sending } from './pipeline';
-import { isReplyError } from './probe-server';
-import { addByScript } from './script';
-import { isAboutKeys, isScriptsRefused } from './store-errors';
+import { addByScript, scriptRefusal } from './script';
+import { isAboutKeys } from './store-errors';
 
 /** Increments per call: a script of this size blocks Redis for some 2 ms. */
 const MAX_INCREMENTS_PER_CALL = 2_000;
 
 /**
- * Applies a batch over a connection, by script where the server allows it. Failed increments, even all of them, are in the reply;
- * rejects with a StoreError when the call failed as a whole.
+ * Applies a batch over a connection, by script where the server allows it; all calls leave in one write. Failed increments, even all
+ * of them, are in the reply; rejects with a StoreError when the call failed as a whole.
  */
-export async function applyBatch(
+export function applyBatch(
   connection: RedisConnection,
   batch: CounterBatch,
   sending: Sending = {},
 ): Promise<CounterReply> {
-  const { length } = batch.increments;
-  if (length <= MAX_INCREMENTS_PER_CALL) return applyPart(connection, batch, sending);
-  const parts = splitBatch(batch, MAX_INCREMENTS_PER_CALL);
-  const replies = await Promise.all(parts.map((part) => settlePart(connection, part, sending)));
-  const draft = createReplyDraft(length);
-  for (const [at, { places }] of parts.entries())
-    scatter(draft, places, replies[at] as CounterReply | StoreError);
-  return toReply(draft);
+  return batch.increments.length > MAX_INCREMENTS_PER_CALL
+    ? applyInParts(connection, batch, sending)
+    : applyPart(connection, batch, sending);
 }
 
-/**
- * Kinds that read first need the script for all kinds; plain windows have a call of their own, which is cheaper, and budgets a
- * script that supports all of them; all calls leave in one write. Runs are decided together, and so are plain windows and kinds
- * that read first where they share a key: their order matters.
- */
-async function applyPart(
+function applyPart(
   connection: RedisConnection,
   part: CounterBatch,
   sending: Sending,
 ): Promise<CounterReply> {
-  const { looking, budgets } = countReadingFirst(part);
-  const { length } = part.increments;
-  if (budgets === length || (connection.usesScripts && areRunsOfBudgets(part, budgets)))
-    return applyOperations(connection, part, sending, OF_BUDGETS);
-  if (looking === 0) return applyCounts(connection, part, sending);
-  const isOrdered = connection.usesScripts && areOrdered(part);
-  if (budgets === 0 && (isOrdered || looking === length))
-    return applyOperations(connection, part, sending, OF_KINDS);
-  return applyEach(connection, part, sending, isOrdered);
+  switch (callFor(connection, part)) {
+    case 'counts':
+      return applyCounts(connection, part, sending);
+    case 'kinds':
+      return applyOperations(connection, part, sending, OF_KINDS);
+    case 'budgets':
+      return applyOperations(connection, part, sending, OF_BUDGETS);
+    case 'each':
+      return applyEach(connection, part, sending);
+  }
+}
+
+/**
+ * The call that applies a batch. Kinds that read first need the script for all kinds; plain windows have a call of their own, which is
+ * cheaper, and budgets a script that supports all of them. Runs are decided together, and so are plain windows and kinds that read
+ * first where they share a key: their order matters.
+ */
+function callFor(
+  { usesScripts }: RedisConnection,
+  batch: CounterBatch,
+): 'counts' | 'kinds' | 'budgets' | 'each' {
+  const { length } = batch.increments;
+  const { looking, budgets } = countReadingFirst(batch);
+  if (budgets === length || (usesScripts && areRunsOfBudgets(batch, budgets))) return 'budgets';
+  if (looking === 0) return 'counts';
+  if (budgets > 0) return 'each';
+  return looking === length || (usesScripts && areOrdered(batch)) ? 'kinds' : 'each';
+}
+
+async function applyInParts(
+  connection: RedisConnection,
+  batch: CounterBatch,
+  sending: Sending,
+): Promise<CounterReply> {
+  const parts = splitBatch(batch, MAX_INCREMENTS_PER_CALL);
+  const replies = await Promise.all(
+    parts.map((part) => settled(() => applyPart(connection, part, sending))),
+  );
+  const draft = createReplyDraft(batch.increments.length);
+  for (const [at, { places }] of parts.entries())
+    scatter(draft, places, replies[at] as CounterReply | StoreError);
+  return toReply(draft);
 }
 
 /** The number of increments of kinds that read first, and of budgets among them. */
@@ -87,8 +109,8 @@ async function applyEach(
   connection: RedisConnection,
   part: CounterBatch,
   sending: Sending,
-  isOrdered: boolean,
 ): Promise<CounterReply> {
+  const isOrdered = connection.usesScripts && areOrdered(part);
   const readsFirst = (one: Increment): boolean =>
     !needsBudgetScript(one) && (one.limiter.kind.readsFirst || isOrdered);
   const [budgets, firstRead] = [pick(part, needsBudgetScript), pick(part, readsFirst)];
@@ -126,42 +148,19 @@ async function applyCounts(
   part: CounterBatch,
   { withoutScripts = false, asking = false }: Sending,
 ): Promise<CounterReply> {
-  if (withoutScripts || asking || !connection.usesScripts)
-    return addWithoutScripts(connection, part, asking);
+  const byScript = !withoutScripts && !asking && connection.usesScripts;
   try {
-    return await addByScript(connection, part);
-  } catch (error) {
-    if (!isReplyError(error) || !isScriptsRefused(error.message)) throw connection.toError(error);
-    if (!isAboutKeys(error.message)) connection.refuseScripts(error.message);
-    return addWithoutScripts(connection, part, false);
-  }
-}
-
-async function addWithoutScripts(
-  connection: RedisConnection,
-  part: CounterBatch,
-  asking: boolean,
-): Promise<CounterReply> {
-  try {
+    if (byScript) return await addByScript(connection, part);
     return await addByPipeline(connection, part, asking);
   } catch (error) {
-    throw connection.toError(error);
+    const refusal = byScript ? scriptRefusal(error) : undefined;
+    if (refusal === undefined) throw connection.toError(error);
+    if (!isAboutKeys(refusal)) connection.refuseScripts(refusal);
+    return applyCounts(connection, part, { withoutScripts: true });
   }
 }
 
-async function settlePart(
-  connection: RedisConnection,
-  part: CounterBatch,
-  sending: Sending,
-): Promise<CounterReply | StoreError> {
-  try {
-    return await applyPart(connection, part, sending);
-  } catch (error) {
-    return connection.toError(error);
-  }
-}
-
-/** Splits a batch into parts of at most `size` increments; a request's run stays in one part. */
+/** Splits a batch into parts of at most `size` increments, or of one request: its run stays in one part. */
 export function splitBatch(batch: CounterBatch, size: number): readonly SubBatch[] {
   const ends = partEnds(batch, size);
   let part = 0;

@@ -9,13 +9,12 @@ import {
 } from './operations-call';
 import { type RedisConnection } from './connection';
 import { type Sending } from './pipeline';
-import { isReplyError } from './probe-server';
 import { readBudgetAnswer } from './budgets/budget-answer';
 import { encodeBudgetCall } from './budgets/budget-call';
 import { BUDGETS_SCRIPT, OPERATIONS_SCRIPT, type Script } from './lua/scripts';
-import { readAnswer, runScript, toFailure } from './script';
+import { readAnswer, runScript, scriptRefusal, toFailure } from './script';
 import { type ScriptArguments } from './script-call';
-import { isAboutKeys, isScriptsRefused, toNeedsScriptsError, toUnreadError } from './store-errors';
+import { isAboutKeys, toNeedsScriptsError, toUnreadError } from './store-errors';
 
 /** A script for kinds that read first. */
 interface OperationScript {
@@ -55,9 +54,10 @@ export async function applyOperations(
   try {
     return await callScript(connection, { ...batch, isDeclaringKeys, asking, script });
   } catch (error) {
-    if (!isReplyError(error) || !isScriptsRefused(error.message)) throw connection.toError(error);
-    if (isAboutKeys(error.message)) return addEach(connection, batch, script, false);
-    connection.refuseScripts(error.message);
+    const refusal = scriptRefusal(error);
+    if (refusal === undefined) throw connection.toError(error);
+    if (isAboutKeys(refusal)) return addEach(connection, batch, script, false);
+    connection.refuseScripts(refusal);
     return refuse(connection, increments);
   }
 }

@@ -11,6 +11,7 @@ import { callScript, encodeArguments, type ScriptArguments } from './script-call
 import {
   COUNTED,
   isKeysRefused,
+  isScriptsRefused,
   toHalfDoneError,
   toNoCountError,
   toUnreadError,
@@ -56,6 +57,11 @@ export async function runScript(
     if (asking) ask(client);
     return await callScript(client, script, args, 'eval');
   }
+}
+
+/** The server's answer where it refused a call because it is a script; undefined for every other error. */
+export function scriptRefusal(error: unknown): string | undefined {
+  return isReplyError(error) && isScriptsRefused(error.message) ? error.message : undefined;
 }
 
 /** Lets the next command use a slot that is being moved to this node of a cluster. Errors surface on that command. */
