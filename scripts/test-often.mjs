@@ -78,10 +78,11 @@ function playOnce(seed, addsLoad) {
     ? JSON.parse(readFileSync(report, 'utf8'))
     : {};
   rmSync(folder, { recursive: true });
-  const failed = testResults.flatMap(({ name, status: of, assertionResults }) => {
+  const failed = testResults.flatMap(({ name, status: of, assertionResults, message }) => {
     const file = name.replace(`${process.cwd()}/`, '');
     const tests = assertionResults.filter((one) => one.status === 'failed');
-    if (tests.length === 0) return of === 'failed' ? [`${file} does not run`] : [];
+    if (tests.length === 0)
+      return of === 'failed' ? [`${file} does not run\n${whyOf([message])}`] : [];
     return tests.map(
       ({ fullName, failureMessages }) => `${file} › ${fullName}\n${whyOf(failureMessages)}`,
     );
