@@ -1,40 +1,25 @@
-import {
-  Client,
-  credentials,
-  status,
-  type ChannelCredentials,
-  type ClientOptions as ChannelOptions,
-  type ServiceError,
-} from '@grpc/grpc-js';
-import { loadShouldRateLimit } from '../platform/proto-files';
+import { credentials, status, type ChannelCredentials, type ServiceError } from '@grpc/grpc-js';
 import { toReason } from '../platform/errors';
+import { openRateLimitChannel, type RawRateLimitResponse } from '../platform/rate-limit-channel';
 import { readPemNow } from '../platform/tls-files';
 import type { ClientOptions, Descriptor, TlsOptions } from './options';
-import type { RawResponse } from './response';
 
 /** Sends one request. Rejects with an error whose message says what happened and what to do next. */
-export function shouldRateLimit(options: ClientOptions): Promise<RawResponse> {
+export async function shouldRateLimit(options: ClientOptions): Promise<RawRateLimitResponse> {
   const { dialString, domain, descriptors, hitsAddend, timeoutMs, tls } = options;
-  const method = loadShouldRateLimit();
-  const client = new Client(dialString, toCredentials(tls), toChannelOptions(tls));
-  return new Promise((resolve, reject) => {
-    let contentType: string | undefined;
-    const call = client.makeUnaryRequest<object, RawResponse>(
-      method.path,
-      method.requestSerialize,
-      method.responseDeserialize,
-      { domain, descriptors: descriptors.map(toRequested), hitsAddend },
-      { deadline: new Date(Date.now() + timeoutMs) },
-      (error, response) => {
-        client.close();
-        if (error !== null) reject(explain(error, options, contentType));
-        else resolve(response ?? {});
-      },
-    );
-    call.on('metadata', (metadata) => {
-      contentType = metadata.get('content-type')[0]?.toString();
-    });
-  });
+  const channel = openRateLimitChannel(dialString, toCredentials(tls), {}, tls?.serverName);
+  const request = { domain, descriptors: descriptors.map(toRequested), hitsAddend };
+  let contentType: string | undefined;
+  const onContentType = (found: string | undefined): void => {
+    contentType = found;
+  };
+  try {
+    return await channel.call(request, { timeoutMs, onContentType });
+  } catch (error) {
+    throw explain(error as ServiceError, options, contentType);
+  } finally {
+    channel.close();
+  }
 }
 
 /** In the form of the protocol: own hits are a google.protobuf.UInt64Value. */
@@ -50,14 +35,6 @@ function toCredentials(tls: TlsOptions | undefined): ChannelCredentials {
     readPemNow(tls.key, '-tls_key') ?? null,
     readPemNow(tls.cert, '-tls_cert') ?? null,
   );
-}
-
-function toChannelOptions(tls: TlsOptions | undefined): ChannelOptions {
-  if (tls?.serverName === undefined) return {};
-  return {
-    'grpc.ssl_target_name_override': tls.serverName,
-    'grpc.default_authority': tls.serverName,
-  };
 }
 
 function explain(

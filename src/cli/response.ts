@@ -1,63 +1,16 @@
+import type {
+  RawHeader,
+  RawQuota,
+  RawRateLimitResponse,
+  RawStatus,
+  RawStruct,
+  RawTime,
+  RawValue,
+} from '../platform/rate-limit-channel';
 import type { Descriptor } from './options';
 
-/** A RateLimitResponse from the protobuf library: fields with their default are absent. */
-export interface RawResponse {
-  readonly overallCode?: string;
-  readonly statuses?: readonly RawStatus[];
-  readonly responseHeadersToAdd?: readonly RawHeader[];
-  readonly requestHeadersToAdd?: readonly RawHeader[];
-  readonly rawBody?: string;
-  readonly dynamicMetadata?: RawStruct;
-  readonly quota?: RawQuota;
-}
-
-export interface RawStatus {
-  readonly code?: string;
-  readonly currentLimit?: {
-    readonly name?: string;
-    readonly requestsPerUnit?: number;
-    readonly unit?: string;
-    /** A google.protobuf.UInt32Value. */
-    readonly unitMultiplier?: { readonly value?: number };
-  };
-  readonly limitRemaining?: number;
-  readonly durationUntilReset?: RawTime;
-  readonly quota?: RawQuota;
-}
-
-interface RawHeader {
-  readonly key?: string;
-  readonly value?: string;
-  readonly rawValue?: string;
-}
-
-/** google.protobuf.Duration and Timestamp. */
-interface RawTime {
-  readonly seconds?: string;
-  readonly nanos?: number;
-}
-
-interface RawQuota {
-  readonly requests?: number;
-  readonly validUntil?: RawTime;
-  readonly id?: string;
-}
-
-/** google.protobuf.Struct and its Value. */
-interface RawStruct {
-  readonly fields?: Readonly<Record<string, RawValue>>;
-}
-interface RawValue {
-  readonly nullValue?: string;
-  readonly numberValue?: number;
-  readonly stringValue?: string;
-  readonly boolValue?: boolean;
-  readonly structValue?: RawStruct;
-  readonly listValue?: { readonly values?: readonly RawValue[] };
-}
-
 /** The rule that refused, from RESPONSE_DYNAMIC_METADATA: its key in statistics, its name, and its limit. */
-export function limitedBy({ dynamicMetadata }: RawResponse): string | undefined {
+export function limitedBy({ dynamicMetadata }: RawRateLimitResponse): string | undefined {
   const { limitedBy: rule, limitedByName, limitedByLimit } = dynamicMetadata?.fields ?? {};
   if (rule?.stringValue === undefined) return undefined;
   const name = limitedByName?.stringValue;
@@ -70,7 +23,7 @@ export function limitedBy({ dynamicMetadata }: RawResponse): string | undefined 
 }
 
 /** The answer in proto3 JSON, ready for JSON.stringify. Only the well-known types need a conversion. */
-export function toProtoJson(response: RawResponse): object {
+export function toProtoJson(response: RawRateLimitResponse): object {
   const { statuses, dynamicMetadata, quota } = response;
   return {
     ...response,
@@ -124,11 +77,11 @@ function toValue(value: RawValue): unknown {
 }
 
 /** The answer for a person: the overall code, then a line for each descriptor. */
-export function toText(response: RawResponse, descriptors: readonly Descriptor[]): string {
+export function toText(response: RawRateLimitResponse, descriptors: readonly Descriptor[]): string {
   const { overallCode = 'UNKNOWN', statuses = [], responseHeadersToAdd = [] } = response;
   const by = limitedBy(response);
   return [
-    `overall: ${overallCode}${by === undefined ? '' : `, limited by ${by}`}`,
+    `overall: ${String(overallCode)}${by === undefined ? '' : `, limited by ${by}`}`,
     ...statuses.map((status, index) => toLine(status, descriptors[index])),
     ...responseHeadersToAdd.map(headerLine),
     '',
@@ -154,8 +107,8 @@ function limitParts({ currentLimit, limitRemaining = 0 }: RawStatus): string[] {
 }
 
 /** Empty for a period of several units whose service does not send their number (UNIT_MULTIPLIER_ON_WIRE). */
-function periodText(unit = 'UNKNOWN', count = 1): string {
-  if (unit === 'UNKNOWN') return '';
+function periodText(unit: string | number = 'UNKNOWN', count = 1): string {
+  if (typeof unit === 'number' || unit === 'UNKNOWN') return '';
   const word = unit.toLowerCase();
   return count === 1 ? ` per ${word}` : ` per ${String(count)} ${word}s`;
 }

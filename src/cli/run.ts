@@ -1,9 +1,10 @@
 import { shouldRateLimit } from './call';
 import { USAGE } from './flags';
 import { type ClientOptions, parseOptions, type Descriptor, type ExplainOptions } from './options';
-import { type RawResponse, toProtoJson, toText } from './response';
+import { toProtoJson, toText } from './response';
 import { readFileSync } from 'node:fs';
 import { toReason } from '../platform/errors';
+import type { RawRateLimitResponse } from '../platform/rate-limit-channel';
 
 /** The output of the process and its exit code. */
 export interface CliResult {
@@ -33,14 +34,14 @@ export async function runClient(args: readonly string[]): Promise<CliResult> {
   }
 }
 
-function report(response: RawResponse, { json, descriptors }: ClientOptions): CliResult {
+function report(response: RawRateLimitResponse, { json, descriptors }: ClientOptions): CliResult {
   const stdout = json
     ? `${JSON.stringify(toProtoJson(response), null, 2)}\n`
     : toText(response, descriptors);
   const { overallCode = 'UNKNOWN' } = response;
   if (overallCode === 'OK') return { exitCode: 0, stdout, stderr: '' };
   if (overallCode === 'OVER_LIMIT') return { exitCode: 2, stdout, stderr: '' };
-  const stderr = `ratelimit-client: the overall code is ${overallCode}, expected OK or OVER_LIMIT\n`;
+  const stderr = `ratelimit-client: the overall code is ${String(overallCode)}, expected OK or OVER_LIMIT\n`;
   return { exitCode: 1, stdout, stderr };
 }
 

@@ -1,15 +1,17 @@
 import {
-  Client,
   credentials,
-  Metadata,
   status,
   type ChannelCredentials,
   type ClientOptions,
   type ServiceError,
 } from '@grpc/grpc-js';
 import { toReason } from '../platform/errors';
-import { loadShouldRateLimit } from '../platform/proto-files';
-import type { RawRateLimitResponse } from './decision';
+import {
+  openRateLimitChannel,
+  RECONNECT_OPTIONS,
+  type CallTerms,
+  type RawRateLimitResponse,
+} from '../platform/rate-limit-channel';
 import type { DescriptorMessage } from './descriptors';
 import { RateLimiterError, type RateLimiterErrorCode } from './errors';
 import type { RateLimiterTls } from './options';
@@ -21,13 +23,6 @@ export interface Question {
   readonly hitsAddend?: number;
 }
 
-export interface CallTerms {
-  readonly timeoutMs: number;
-  readonly signal?: AbortSignal | undefined;
-  /** Waits for a connection until the deadline; otherwise a call fails at once while there is none. */
-  readonly waitForReady?: boolean;
-}
-
 export interface Connection {
   /** One call. Rejects only with the signal's reason. */
   ask(question: Question, terms: CallTerms): Promise<RawRateLimitResponse | RateLimiterError>;
@@ -37,15 +32,11 @@ export interface Connection {
 /** Silence after which a call in flight triggers a PING, and the time-out of its answer. */
 const KEEPALIVE_MS = 5_000;
 const KEEPALIVE_TIMEOUT_MS = 2_000;
-/** The library would wait from a second to two minutes for a service that was unreachable. */
-const FIRST_RETRY_MS = 100;
-const MAX_RETRY_MS = 1_000;
 /** The library would use an outdated address of the name for half a minute. */
 const RESOLVE_AGAIN_MS = 1_000;
 
 const CHANNEL_OPTIONS: ClientOptions = {
-  'grpc.initial_reconnect_backoff_ms': FIRST_RETRY_MS,
-  'grpc.max_reconnect_backoff_ms': MAX_RETRY_MS,
+  ...RECONNECT_OPTIONS,
   'grpc.dns_min_time_between_resolutions_ms': RESOLVE_AGAIN_MS,
   'grpc.keepalive_time_ms': KEEPALIVE_MS,
   'grpc.keepalive_timeout_ms': KEEPALIVE_TIMEOUT_MS,
@@ -57,41 +48,26 @@ const CHANNEL_OPTIONS: ClientOptions = {
 
 /** A gRPC connection, opened at once and again when it breaks. It keeps no process alive. Throws when `tls` cannot be used. */
 export function createConnection(target: string, tls: RateLimiterTls | undefined): Connection {
-  const { path, requestSerialize, responseDeserialize } = loadShouldRateLimit();
-  const client = new Client(target, toCredentials(tls), toChannelOptions(tls));
-  client.getChannel().getConnectivityState(true);
+  const channel = openRateLimitChannel(
+    target,
+    toCredentials(tls),
+    CHANNEL_OPTIONS,
+    tls?.serverName,
+  );
+  channel.connect();
   return {
-    ask: (question, { timeoutMs, signal, waitForReady = false }) =>
-      new Promise((resolve, reject) => {
-        const rejectAborted = (): void => {
-          // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- the caller chose it
-          reject(signal?.reason);
-        };
-        if (signal?.aborted === true) {
-          rejectAborted();
-          return;
-        }
-        const call = client.makeUnaryRequest<object, RawRateLimitResponse>(
-          path,
-          requestSerialize,
-          responseDeserialize,
-          question,
-          new Metadata({ waitForReady }),
-          { deadline: Date.now() + timeoutMs },
-          (error, response = {}) => {
-            signal?.removeEventListener('abort', abort);
-            if (error === null) resolve(response);
-            else if (signal?.aborted === true) rejectAborted();
-            else resolve(toRateLimiterError(error, target));
-          },
-        );
-        const abort = (): void => {
-          call.cancel();
-        };
-        signal?.addEventListener('abort', abort, { once: true });
-      }),
-    close: () => {
-      client.close();
+    async ask(question, terms) {
+      const { signal } = terms;
+      signal?.throwIfAborted();
+      try {
+        return await channel.call(question, terms);
+      } catch (error) {
+        signal?.throwIfAborted();
+        return toRateLimiterError(error as ServiceError, target);
+      }
+    },
+    close() {
+      channel.close();
     },
   };
 }
@@ -106,15 +82,6 @@ function toCredentials(tls: RateLimiterTls | undefined): ChannelCredentials {
   } catch (error) {
     throw new TypeError(`tls: ${toReason(error)}`, { cause: error });
   }
-}
-
-function toChannelOptions(tls: RateLimiterTls | undefined): ClientOptions {
-  if (tls?.serverName === undefined) return CHANNEL_OPTIONS;
-  return {
-    ...CHANNEL_OPTIONS,
-    'grpc.ssl_target_name_override': tls.serverName,
-    'grpc.default_authority': tls.serverName,
-  };
 }
 
 const CODES: Readonly<Partial<Record<status, RateLimiterErrorCode>>> = {

@@ -1,3 +1,9 @@
+import type {
+  RawHeader,
+  RawRateLimitResponse,
+  RawStatus,
+  RawTime,
+} from '../platform/rate-limit-channel';
 import { RateLimiterError } from './errors';
 
 export type LimitUnit =
@@ -37,28 +43,6 @@ export interface RateLimitDecision {
   readonly limits: readonly (LimitStatus | undefined)[];
   /** Why there is no decision: `allowed` is then the answer of `onError`. */
   readonly error: RateLimiterError | undefined;
-}
-
-/** RateLimitResponse from proto-loader: fields with their default are absent. */
-export interface RawRateLimitResponse {
-  readonly overallCode?: string | number;
-  readonly statuses?: readonly RawStatus[];
-  readonly responseHeadersToAdd?: readonly { readonly key?: string; readonly value?: string }[];
-  /** In base64. */
-  readonly rawBody?: string;
-}
-
-interface RawStatus {
-  readonly code?: string;
-  readonly currentLimit?: {
-    readonly requestsPerUnit?: number;
-    /** A number where the enum has no such name. */
-    readonly unit?: string | number;
-    readonly name?: string;
-    readonly unitMultiplier?: { readonly value?: number };
-  };
-  readonly limitRemaining?: number;
-  readonly durationUntilReset?: { readonly seconds?: string; readonly nanos?: number };
 }
 
 const OVER = 'OVER_LIMIT';
@@ -113,7 +97,7 @@ function toLimit(status: RawStatus): LimitStatus | undefined {
   };
 }
 
-function toSeconds({ seconds = '0', nanos = 0 }: NonNullable<RawStatus['durationUntilReset']>) {
+function toSeconds({ seconds = '0', nanos = 0 }: RawTime) {
   return Number(seconds) + Math.ceil(nanos / 1e9);
 }
 
@@ -151,9 +135,7 @@ const NAME = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** Headers by name; invalid ones are omitted. */
-function toHeaders(
-  headers: readonly { readonly key?: string; readonly value?: string }[],
-): Record<string, string> {
+function toHeaders(headers: readonly RawHeader[]): Record<string, string> {
   const good = headers.filter(({ key = '', value = '' }) => NAME.test(key) && VALUE.test(value));
   // Defines own properties, so that __proto__ is an ordinary name.
   return Object.fromEntries(good.map(({ key = '', value = '' }) => [key, value]));

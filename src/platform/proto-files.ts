@@ -1,10 +1,5 @@
 import { join } from 'node:path';
-import {
-  loadSync,
-  type MethodDefinition,
-  type PackageDefinition,
-  type ServiceDefinition,
-} from '@grpc/proto-loader';
+import { loadSync, type PackageDefinition } from '@grpc/proto-loader';
 import { folderWith } from './package';
 
 /** The service's own protocol, relative to the folder `proto/`. */
@@ -21,12 +16,4 @@ export function loadProtos(files: readonly string[]): PackageDefinition {
     enums: String,
     bytes: String,
   });
-}
-
-/** `ShouldRateLimit` with its path and codecs, for a client. */
-export function loadShouldRateLimit(): MethodDefinition<object, object> {
-  const service = loadProtos([RATE_LIMIT_PROTO])['envoy.service.ratelimit.v3.RateLimitService'];
-  const method = (service as ServiceDefinition)['ShouldRateLimit'];
-  if (method === undefined) throw new Error(`${RATE_LIMIT_PROTO} has no method ShouldRateLimit`);
-  return method;
 }

@@ -30,9 +30,9 @@ export function toVerdict(isOver: boolean, statuses: readonly LimitVerdict[]): L
 
 /** The relevant fields of a RateLimitResponse, in the form of proto3 JSON and proto-loader. */
 export interface RawDecision {
-  readonly overallCode?: string;
+  readonly overallCode?: string | number;
   readonly statuses?: readonly {
-    readonly code?: string;
+    readonly code?: string | number;
     readonly currentLimit?: { readonly requestsPerUnit?: number } | null;
     readonly durationUntilReset?: string | { readonly seconds?: string | number } | null;
   }[];

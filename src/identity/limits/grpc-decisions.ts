@@ -1,41 +1,21 @@
-import { Client, credentials } from '@grpc/grpc-js';
+import { credentials } from '@grpc/grpc-js';
 import { toReason } from '../../platform/errors';
-import { loadShouldRateLimit } from '../../platform/proto-files';
-import {
-  type Decisions,
-  DOMAIN,
-  type RawDecision,
-  readDecision,
-  type RemoteOptions,
-} from './decisions';
-
-/** The library would wait two minutes for a service that was unreachable for long. */
-const MAX_RETRY_MS = 1_000;
+import { openRateLimitChannel, RECONNECT_OPTIONS } from '../../platform/rate-limit-channel';
+import { type Decisions, DOMAIN, readDecision, type RemoteOptions } from './decisions';
 
 /** Decisions by `envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit`, without TLS. */
 export function createGrpcDecisions({ target, timeoutMs }: RemoteOptions): Decisions {
-  const method = loadShouldRateLimit();
-  const client = new Client(target, credentials.createInsecure(), {
-    'grpc.initial_reconnect_backoff_ms': 100,
-    'grpc.max_reconnect_backoff_ms': MAX_RETRY_MS,
-  });
+  const channel = openRateLimitChannel(target, credentials.createInsecure(), RECONNECT_OPTIONS);
   return {
-    ask: (entries) =>
-      new Promise((resolve, reject) => {
-        client.makeUnaryRequest<object, RawDecision>(
-          method.path,
-          method.requestSerialize,
-          method.responseDeserialize,
-          { domain: DOMAIN, descriptors: [{ entries }] },
-          { deadline: Date.now() + timeoutMs },
-          (error, response) => {
-            if (error === null) resolve(readDecision(response ?? {}));
-            else reject(new Error(`${target}: ${toReason(error)}`));
-          },
-        );
-      }),
+    async ask(entries) {
+      const request = { domain: DOMAIN, descriptors: [{ entries }] };
+      const answer = channel.call(request, { timeoutMs }).catch((error: unknown) => {
+        throw new Error(`${target}: ${toReason(error)}`);
+      });
+      return readDecision(await answer);
+    },
     close() {
-      client.close();
+      channel.close();
       return Promise.resolve();
     },
   };

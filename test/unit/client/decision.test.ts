@@ -1,8 +1,5 @@
-import {
-  readDecision,
-  type RateLimitDecision,
-  type RawRateLimitResponse,
-} from '../../../src/client/decision';
+import { readDecision, type RateLimitDecision } from '../../../src/client/decision';
+import type { RawRateLimitResponse } from '../../../src/platform/rate-limit-channel';
 
 const LIMIT = { name: 'ten', requestsPerUnit: 10, unit: 'MINUTE' };
 const over = (seconds: string, currentLimit: object = LIMIT) => ({
