@@ -21,7 +21,7 @@ export interface WorkSchedulerDeps {
   readonly monotonicMs: () => number;
   /** Default: setImmediate. */
   readonly nextTurn?: (go: () => void) => unknown;
-  /** Default: setTimeout. */
+  /** Default: a timer that keeps no process alive. */
   readonly later?: (go: () => void, ms: number) => unknown;
 }
 
@@ -34,7 +34,7 @@ interface Running extends Task {
 export function createWorkScheduler({
   monotonicMs,
   nextTurn = setImmediate,
-  later = setTimeout,
+  later = (go, ms) => setTimeout(go, ms).unref(),
 }: WorkSchedulerDeps) {
   const allowance = createAllowance(monotonicMs);
   const running = new Set<Running>();

@@ -165,3 +165,25 @@ it('never refuses what is bounded by itself', () => {
   wait();
   expect(log.at(-1)).toBe('events is done');
 });
+
+it('keeps no process alive for work whose time has not come', () => {
+  let nowMs = 0;
+  const turns: (() => void)[] = [];
+  const work = createWorkScheduler({
+    monotonicMs: () => nowMs,
+    nextTurn: (go) => turns.push(go),
+  });
+  work.insist({
+    *run() {
+      for (;;) {
+        nowMs += 60_000;
+        yield;
+      }
+    },
+    isWanted: () => true,
+    failed: () => undefined,
+  });
+  turns.shift()?.();
+  // The next step is due in ten minutes, by a real timer: one that held the process would fail this suite at its end.
+  expect([nowMs, turns]).toEqual([60_000, []]);
+});
