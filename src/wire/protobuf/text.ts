@@ -1,7 +1,8 @@
-import { latin1Text, createByteKey, isKey, type ByteKey } from '../bytes';
+import { createByteKey, latin1Text } from '../bytes';
+import { createKnownStrings, isRepeated, keep, recall, recallLast } from '../known-strings';
 
-/** Longer texts are not remembered. */
-const MAX_REMEMBERED_LENGTH = 64;
+/** Longer texts are not kept. */
+const MAX_KEPT_LENGTH = 64;
 
 type Four = [number, number, number, number];
 
@@ -25,49 +26,22 @@ function decode(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** A text that was read twice, with its bytes: comparing those is cheaper than comparing strings. */
-interface Remembered {
-  readonly key: ByteKey;
-  readonly text: string;
-}
-
-/**
- * A reader that remembers up to `slots` (a power of two) short ASCII texts read at least twice. Repeated texts are the same
- * string object, already hashed for later maps. The newest text of a slot wins; all bytes are compared, so that a collision
- * costs time only.
- */
+/** Keeps up to `slots` (a power of two) short ASCII texts: repeated ones are the same string object, already hashed for later maps. */
 export function createTextReader(slots: number): ReadText {
-  const remembered = new Array<Remembered | undefined>(slots).fill(undefined);
-  /** Per slot: the hash of the last text that was not remembered. */
-  const seenOnce = new Int32Array(slots).fill(-1);
-  /** The last hit: most texts of one field are the same. */
-  let last: Remembered | undefined;
+  const known = createKnownStrings<string>(slots);
   return (bytes, start, end) => {
     const length = end - start;
-    if (isRemembered(last, bytes, start, length)) return last.text;
-    if (length > MAX_REMEMBERED_LENGTH) return readText(bytes, start, end);
+    const last = recallLast(known, bytes, start, length);
+    if (last !== undefined) return last;
+    if (length > MAX_KEPT_LENGTH) return readText(bytes, start, end);
     const hash = asciiHash(bytes, start, end);
     if (hash === NOT_ASCII) return decode(bytes.subarray(start, end));
-    const slot = hash & (slots - 1);
-    const found = remembered[slot];
-    if (isRemembered(found, bytes, start, length)) {
-      last = found;
-      return found.text;
-    }
+    const found = recall(known, hash, bytes, start, length);
+    if (found !== undefined) return found;
     const text = asciiText(bytes, start, end);
-    if (seenOnce[slot] === hash) remembered[slot] = { key: createByteKey(bytes, start, end), text };
-    else seenOnce[slot] = hash;
+    if (isRepeated(known, hash)) keep(known, hash, createByteKey(bytes, start, end), text);
     return text;
   };
-}
-
-function isRemembered(
-  known: Remembered | undefined,
-  bytes: Uint8Array,
-  start: number,
-  length: number,
-): known is Remembered {
-  return known?.key.length === length && isKey(known.key, bytes, start);
 }
 
 const NOT_ASCII = -1;

@@ -1,12 +1,12 @@
+import { byteAt, createByteKey, latin1Text, putBytes, sampledHash } from '../../bytes';
 import {
-  byteAt,
-  latin1Text,
-  putBytes,
-  createByteKey,
-  isKey,
-  sampledHash,
-  type ByteKey,
-} from '../../bytes';
+  createKnownStrings,
+  isRepeated,
+  keep,
+  recall,
+  recallLast,
+  type KnownStrings,
+} from '../../known-strings';
 import { readInteger, refuse, type BlockReader } from './block-reader';
 import { hasNoBlankEnds, isFieldValue, type HeaderField } from './header-field';
 import { decodeHuffman, HAS_LONG_CODES, HUFFMAN_LENGTH, NOT_HUFFMAN } from './huffman-decode';
@@ -15,6 +15,8 @@ import { decodeCommonHuffman, measureHuffman, NOT_COMMON } from './huffman-state
 /** A string of a header block. */
 export interface Literal {
   readonly text: string;
+  /** How it is coded: the same bytes are another text in the other coding. */
+  readonly isHuffman: boolean;
   /** Whether it is valid as a field's value. */
   readonly isValidValue: boolean;
   /** The field without a value that it names; created on first use. */
@@ -23,36 +25,24 @@ export interface Literal {
   asValue: HeaderField | undefined;
 }
 
-interface Remembered {
-  readonly key: ByteKey;
-  readonly isHuffman: boolean;
-  readonly literal: Literal;
-}
-
-/**
- * Strings that repeat as literals (Envoy's `:path`), by their bytes. A string is remembered when
- * it is seen a second time, so that strings which never repeat (a signed `:authority`) cost no memory and evict nothing.
- */
 export interface LiteralReader {
-  readonly remembered: (Remembered | undefined)[];
-  /** Per slot: the hash of the last string that was not remembered. */
-  readonly seenOnce: Int32Array;
-  /** The last hit: in most blocks it is the only literal. */
-  last: Remembered | undefined;
+  /** Strings that repeat as literals (Envoy's `:path`). */
+  readonly known: KnownStrings<Literal>;
   scratch: Uint8Array;
 }
 
 const SLOTS = 128;
-const MAX_REMEMBERED_BYTES = 128;
-const NOTHING: Literal = { text: '', isValidValue: true, asName: undefined, asValue: undefined };
+const MAX_KEPT_BYTES = 128;
+const NOTHING: Literal = {
+  text: '',
+  isHuffman: false,
+  isValidValue: true,
+  asName: undefined,
+  asValue: undefined,
+};
 
 export function createLiteralReader(): LiteralReader {
-  return {
-    remembered: new Array<Remembered | undefined>(SLOTS).fill(undefined),
-    seenOnce: new Int32Array(SLOTS).fill(-1),
-    last: undefined,
-    scratch: new Uint8Array(256),
-  };
+  return { known: createKnownStrings(SLOTS), scratch: new Uint8Array(256) };
 }
 
 /** A string literal (RFC 7541 §5.2). The result is meaningless with a fault of the reader. */
@@ -62,33 +52,17 @@ export function readLiteral(literals: LiteralReader, reader: BlockReader): Liter
   const end = reader.at;
   const start = end - length;
   if (reader.fault !== undefined) return NOTHING;
-  if (length > MAX_REMEMBERED_BYTES) return decode(literals, reader, isHuffman, start, end);
-  const { last } = literals;
-  if (isKnown(last, isHuffman, length, reader.bytes, start)) return last.literal;
+  if (length > MAX_KEPT_BYTES) return decode(literals, reader, isHuffman, start, end);
+  const { known } = literals;
+  const last = recallLast(known, reader.bytes, start, length);
+  if (last?.isHuffman === isHuffman) return last;
   const hash = sampledHash(reader.bytes, start, end);
-  const known = literals.remembered[hash & (SLOTS - 1)];
-  if (isKnown(known, isHuffman, length, reader.bytes, start)) {
-    literals.last = known;
-    return known.literal;
-  }
+  const found = recall(known, hash, reader.bytes, start, length);
+  if (found?.isHuffman === isHuffman) return found;
   const literal = decode(literals, reader, isHuffman, start, end);
-  if (literal !== NOTHING && isSecondTime(literals, hash)) {
-    const key = createByteKey(reader.bytes, start, end);
-    literals.remembered[hash & (SLOTS - 1)] = { key, isHuffman, literal };
-  }
+  if (literal !== NOTHING && isRepeated(known, hash))
+    keep(known, hash, createByteKey(reader.bytes, start, end), literal);
   return literal;
-}
-
-function isKnown(
-  known: Remembered | undefined,
-  isHuffman: boolean,
-  length: number,
-  bytes: Uint8Array,
-  start: number,
-): known is Remembered {
-  return (
-    known?.key.length === length && known.isHuffman === isHuffman && isKey(known.key, bytes, start)
-  );
 }
 
 /** Set by `measureLiteral` if the string is not valid as a field's value; the other bits are its length. */
@@ -146,14 +120,6 @@ function readLength(reader: BlockReader): number {
   return length;
 }
 
-/** Whether a string with this hash was the last one in its slot that was not remembered. */
-function isSecondTime({ seenOnce }: LiteralReader, hash: number): boolean {
-  const slot = hash & (SLOTS - 1);
-  if (seenOnce[slot] === hash) return true;
-  seenOnce[slot] = hash;
-  return false;
-}
-
 function decode(
   literals: LiteralReader,
   reader: BlockReader,
@@ -169,7 +135,13 @@ function decode(
     return NOTHING;
   }
   const text = latin1Text(scratch, 0, length & HUFFMAN_LENGTH);
-  return { text, isValidValue: isValue(scratch, length), asName: undefined, asValue: undefined };
+  return {
+    text,
+    isHuffman: huffman,
+    isValidValue: isValue(scratch, length),
+    asName: undefined,
+    asValue: undefined,
+  };
 }
 
 /** Scratch memory for a string of `coded` bytes, Huffman coded or not. */
