@@ -2,7 +2,7 @@ import type { Budget, BudgetLimiter } from '../../src/core/budgets/budget';
 import type { Limiter, Reservation } from '../../src/core/kinds/kind';
 import type { Counters, Increment } from '../../src/core/ports';
 import { createOverLimitCache } from '../../src/counters/over-limit-cache';
-import { withBlockedKeys } from '../../src/counters/with-blocked-keys';
+import { withBlockedKeys } from '../../src/counters/with-over-limit-cache';
 import { budgetEntry, budgetLimiterOf } from '../support/budget-arbitraries';
 import { limiterOf } from '../support/limiters';
 import { SOME_MATCH } from '../support/rules';

@@ -24,7 +24,7 @@ import { someCuts, type Target } from './target';
 
 const BLOCK = Buffer.from([0x88]);
 const BODY = Buffer.alloc(80_000);
-/** Rings may be as wide as this, whatever comes (closed-streams.ts, stream-table.ts, dynamic-table.ts). */
+/** Rings may be as wide as this, whatever comes (stream-table.ts, dynamic-table.ts). */
 const MAX_SLOTS = { closedStreams: 2_048, streams: 4_096, headerTable: 256 };
 
 /** The state behind a connection: all its tables stay within their bounds and agree with one another. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import type { RedisCountersOptions } from '../../src/counters/redis/options';
-import { createPerSecondSplit } from '../../src/counters/per-second-split';
+import { createPerSecondSplit } from '../../src/counters/split';
 import type { CounterBatch, Counters } from '../../src/core/ports';
 import { createAuthority } from '../support/certificates';
 import { startRedisCluster, type RedisCluster } from '../support/edge/redis-cluster';

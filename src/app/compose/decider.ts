@@ -21,7 +21,7 @@ import { bothLogs, createDebugDecisions } from '../observe/debug-decisions';
 import { createDecisionLog, type DecisionLogDeps } from '../observe/decision-log';
 import type { CallAddresses } from '../process/open-ports';
 import type { Certificates } from '../tls/certificates';
-import { isPerSecond } from '../../counters/per-second-split';
+import { isPerSecond } from '../../counters/split';
 import type { ScriptStore } from '../store/backend';
 
 /** The owner's ports for deciders: directly in its own process, by messages to others. */

@@ -1,6 +1,5 @@
 import type { Counters, ReadyCounters } from '../../core/ports';
-import { createPerSecondSplit } from '../../counters/per-second-split';
-import type { ReadableCounters } from '../../counters/split';
+import { createPerSecondSplit, type ReadableCounters } from '../../counters/split';
 
 /** Counters that answer a batch themselves, or pass it on. */
 export type Link<C extends ReadyCounters = Counters> = (next: Counters) => C;

@@ -2,8 +2,12 @@ import type { Observable } from 'rxjs';
 import { createSnapshot } from '../../../streams';
 import type { Statistics } from '../../core/ports';
 import { createOverLimitCache, type OverLimitCache } from '../../counters/over-limit-cache';
-import { forgettingBlocked, withBlockedKeys } from '../../counters/with-blocked-keys';
-import { withOverLimitCache, type PublishInvalidation } from '../../counters/with-over-limit-cache';
+import {
+  forgettingBlocked,
+  withBlockedKeys,
+  withOverLimitCache,
+  type PublishInvalidation,
+} from '../../counters/with-over-limit-cache';
 import type { Settings } from '../../settings/settings';
 import type { StoreBackend } from './backend';
 import type { Link } from './chain';

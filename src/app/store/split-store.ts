@@ -1,7 +1,7 @@
 import { map, merge } from 'rxjs';
 import { healthStatus } from '../../../streams';
 import type { CounterPlace, CounterReader, CounterWriter, ListOpen } from '../../core/ports';
-import { isPerSecond } from '../../counters/per-second-split';
+import { isPerSecond } from '../../counters/split';
 import type { PublishInvalidation } from '../../counters/with-over-limit-cache';
 import type { Logger } from '../../platform/logger';
 import type { StoreBackend, ScriptStore } from './backend';

@@ -146,3 +146,9 @@ export interface Rules {
   /** The zones of its calendars, by name; empty where they come from the runtime. */
   readonly zones?: ReadonlyMap<string, FoundZone>;
 }
+
+/** The index of the limit with this name among those of its rule; undefined: no name given, or the rule has no such limit. */
+export function placeOfLimit({ budget }: RuleLimit, limit: string | undefined): number | undefined {
+  const at = limit === undefined ? -1 : (budget?.names.indexOf(limit) ?? -1);
+  return at === -1 ? undefined : at;
+}

@@ -1,4 +1,4 @@
-import type { Increment } from '../../core/ports';
+import type { Increment, Statistics } from '../../core/ports';
 import { copyOf } from '../../platform/copy-of';
 
 /** The parameters of a lease's size (docs/stores/leases.md). */
@@ -164,4 +164,32 @@ function keptOf(increment: Increment): Increment {
     entries: NO_ENTRIES,
     shown: undefined,
   };
+}
+
+const NAMES = ['granted', 'spent', 'returned', 'stranded'] as const;
+
+/** Counts of leased hits, gathered so that a decision costs no call to the statistics. */
+export class LeaseCounts {
+  /** Hits granted by refills. */
+  granted = 0;
+  /** Hits of requests that a lease covered. */
+  spent = 0;
+  /** Unspent hits that were returned to the store. */
+  returned = 0;
+  /** Unspent hits that were lost. */
+  stranded = 0;
+  readonly #statistics: Pick<Statistics, 'count'> | undefined;
+
+  constructor(statistics: Pick<Statistics, 'count'> | undefined) {
+    this.#statistics = statistics;
+  }
+
+  /** Reports the counts since the last flush to the statistics. */
+  flush(): void {
+    for (const name of NAMES) {
+      if (this[name] === 0) continue;
+      this.#statistics?.count(`ratelimit.leases.${name}`, this[name]);
+      this[name] = 0;
+    }
+  }
 }

@@ -1,7 +1,6 @@
 import type { Increment } from '../../core/ports';
 import { toKeptKey } from '../kept-key';
-import { HitLease, isLow, leaseSize, type LeaseSizing } from './hit-lease';
-import type { LeaseCounts } from './lease-counts';
+import { HitLease, isLow, leaseSize, type LeaseSizing, type LeaseCounts } from './hit-lease';
 import { LeaseTable, type LeasePlace, type WarmCounter } from './lease-table';
 import { refillOf, type OwnOperation } from './own-operations';
 

@@ -19,7 +19,7 @@ import {
   joinReply,
   learnCount,
 } from './split-charges';
-import { LeaseCounts } from './lease-counts';
+import { LeaseCounts } from './hit-lease';
 import type { LeasePlace } from './lease-table';
 import { Leases, type LeaseOptions, type LeaseReading, RoundTrips } from './leases';
 import {

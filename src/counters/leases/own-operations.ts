@@ -1,7 +1,6 @@
 import type { StoreError } from '../../core/errors';
 import type { CounterReply, Increment } from '../../core/ports';
-import type { HitLease } from './hit-lease';
-import type { LeaseCounts } from './lease-counts';
+import type { HitLease, LeaseCounts } from './hit-lease';
 import type { LeaseTable, WarmCounter } from './lease-table';
 
 /** Sweeps per LEASE_TIME: the delay with which an idle lease is returned. */

@@ -7,11 +7,10 @@ import {
   type SubBatch,
   scatter,
 } from '../../core/batches/reply-draft';
-import type { HitLease } from './hit-lease';
+import type { HitLease, LeaseCounts } from './hit-lease';
 import type { Leases } from './leases';
 import { toIncrement, type OwnOperation } from './own-operations';
 import { StoreError } from '../../core/errors';
-import type { LeaseCounts } from './lease-counts';
 
 /** A charge to a leased counter that goes to the store, whole or the rest that its lease did not cover. */
 export interface RestCharge {

@@ -13,7 +13,7 @@ import {
   type ListedReservation,
   type Statistics,
 } from '../../core/ports';
-import { placeOf } from '../limit-place';
+import { placeOfLimit } from '../../core/rules/rules';
 import type { Steps } from '../../core/steps';
 import { toKeyError } from '../count';
 import { decideRuns } from '../hold-back';
@@ -238,7 +238,7 @@ export function createMemoryCounters(
       const isSet = (one: Increment): boolean => {
         const { limiter, rule } = one;
         if (!isRecord(limiter)) return windows.set(one, used, nowSeconds);
-        const at = placeOf(rule, limit);
+        const at = placeOfLimit(rule, limit);
         if (isBudgetLimiter(limiter)) return budgets.set(one, limiter, { used, at }, nowSeconds);
         return rolling.set(one, limiter, used, nowSeconds);
       };

@@ -8,7 +8,7 @@ import { tickAt } from '../../core/kinds/ticks';
 import { type CounterReading, type CounterWriter, type Increment } from '../../core/ports';
 import { hasReservations } from '../../core/rules/reservation-nodes';
 import { toKeyError } from '../count';
-import { placeOf } from '../limit-place';
+import { placeOfLimit } from '../../core/rules/rules';
 import {
   PUT_PART,
   PUT_RECORD_PART,
@@ -72,7 +72,7 @@ export function createRedisWriter(counters: CommandSender): CounterWriter {
       settleEach(all, (one) => removeOne(one, withOpen)),
     set: (all, used, _, limit) =>
       settleEach(all, (one) => {
-        const at = placeOf(one.rule, limit);
+        const at = placeOfLimit(one.rule, limit);
         return at === undefined || !isBudgetLimiter(one.limiter)
           ? setOne(one, used)
           : setPart(one.key, one.limiter, at, used);

@@ -11,17 +11,16 @@ import { createHeaderReader } from '../http2/hpack/header-reader';
 import type { CreateCallContext, GrpcConnection, GrpcDeps, GrpcMethod } from './api';
 import { isOneMessage, MAX_BUFFERED_BYTES, PREFIX_BYTES, release, type BufferBudget } from './body';
 import { createPlanner, READ_NAMES, type CallPlan } from './call-plan';
-import { beforeFirstEvent, Calls, MAX_REQUEST_MS, type Call } from './calls';
-import { DeferredRejections } from './deferred-rejections';
-import { PacedCalls } from './paced-calls';
-import { createReader, type Reader } from './reader';
+import { beforeFirstEvent, Calls, MAX_REQUEST_MS, type Call, PacedCalls } from './calls';
 import {
+  DeferredRejections,
   framedCopy,
   OK_TRAILERS,
   RESPONSE_HEADERS,
   trailersBlock,
   UNARY_BLOCKS,
 } from './responses';
+import { createReader, type Reader } from './reader';
 import { grpcStatus, StatusCode, type GrpcStatus } from './status';
 
 /** Bytes of one call's messages that may be queued for a client that does not read them. */

@@ -11,11 +11,10 @@ import {
   SETTINGS_FRAMES,
   WINDOW_UPDATES,
 } from './budgets';
-import { createClosedStreams } from './closed-streams';
+import { createClosedStreams, createStreamTable } from './stream-table';
 import { MAX_STREAM_ID } from './frames';
 import { createHpackDecoder } from './hpack/decoder';
 import { createOutput } from './output';
-import { createStreamTable } from './stream-table';
 
 /** Windows before any SETTINGS (RFC 9113 §6.9.2). */
 export const INITIAL_WINDOW_BYTES = 65_535;

@@ -1,8 +1,14 @@
 import { tryTake, type TokenBucket } from './budgets';
-import { CloseReason, closeReasonOf, rememberClosed } from './closed-streams';
+import {
+  CloseReason,
+  closeReasonOf,
+  rememberClosed,
+  findStream,
+  listStreams,
+  removeStream,
+} from './stream-table';
 import { Phase, type ConnectionState, type StreamState } from './connection-state';
 import { ErrorCode, isServerStream } from './frames';
-import { findStream, listStreams, removeStream } from './stream-table';
 import { writeGoAway, writeRstStream } from './write-frames';
 
 /** A connection error (RFC 9113 §5.4.1): GOAWAY, every open stream is gone, nothing is read any more. */

@@ -1,10 +1,9 @@
 import { copyBytes } from '../bytes';
 import { MAX_QUEUED_BYTES, STALL_MS } from './budgets';
-import { CloseReason } from './closed-streams';
+import { CloseReason, someStream } from './stream-table';
 import { MAX_WINDOW_BYTES, type ConnectionState, type StreamState } from './connection-state';
 import { dropQueue, failConnection, failStream, forgetStream } from './errors';
 import { ErrorCode } from './frames';
-import { someStream } from './stream-table';
 import { streamWindowOf, writeData, writeHeaders, writeRstStream } from './write-frames';
 
 /** Sending under the peer's windows (RFC 9113 §5.2, §6.9): the excess is queued per stream. */

@@ -1,6 +1,6 @@
 import { uint31At, uint32At } from '../bytes';
 import { RAPID_RESET_AGE_MS } from './budgets';
-import { CloseReason } from './closed-streams';
+import { CloseReason, findStream } from './stream-table';
 import type { ConnectionState, ReceiveFrame } from './connection-state';
 import { isOwnersPing, opaqueOf, receiveDrainPingAck } from './drain';
 import { chargeBudget, failConnection, failStream, forgetStream, ignoreFrame } from './errors';
@@ -14,7 +14,6 @@ import {
   isServerStream,
   streamIdAt,
 } from './frames';
-import { findStream } from './stream-table';
 import { writePing } from './write-frames';
 
 const PRIORITY_BYTES = FRAME_HEADER_BYTES + 5;

@@ -1,12 +1,11 @@
 import { LIST_BYTES_FACTOR, MAX_STREAMS_BEFORE_ACK } from './budgets';
-import { CloseReason, rememberClosed } from './closed-streams';
+import { CloseReason, rememberClosed, addStream, findStream } from './stream-table';
 import type { ConnectionState, StreamState } from './connection-state';
 import { failConnection, failStream, ignoreFrame, receiveOnClosed } from './errors';
 import { ErrorCode } from './frames';
 import { decodeBlock } from './hpack/decoder';
 import { requestFault, trailersFault, type DecodedHeaders } from './hpack/header-list';
 import { BODY_LENGTH_WRONG, firstReceiveWindow, matchesContentLength } from './receive-data';
-import { addStream, findStream } from './stream-table';
 
 /**
  * Decodes a whole header block, whatever its stream: the header table is the connection's. Undefined: the connection has

@@ -1,6 +1,6 @@
 import { putBytes } from '../bytes';
 import type { MessageEncoder, UnaryBlocks } from './api';
-import { CloseReason } from './closed-streams';
+import { CloseReason } from './stream-table';
 import type { ConnectionState, StreamState } from './connection-state';
 import { forgetStream } from './errors';
 import { finishResponse, sendOrQueue } from './flow-control';

@@ -2,7 +2,7 @@ import type { BudgetLimiter } from '../../../src/core/budgets/budget';
 import type { Increment } from '../../../src/core/ports';
 import { createMemoryCounters } from '../../../src/counters/memory/create-memory-counters';
 import { createOverLimitCache } from '../../../src/counters/over-limit-cache';
-import { forgettingBlocked, withBlockedKeys } from '../../../src/counters/with-blocked-keys';
+import { forgettingBlocked, withBlockedKeys } from '../../../src/counters/with-over-limit-cache';
 import { budgetEntry, budgetLimiterOf } from '../../support/budget-arbitraries';
 import { limiterOf } from '../../support/limiters';
 import { SOME_LIMIT, SOME_MATCH } from '../../support/rules';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { MAX_QUEUED_RESPONSE_BYTES } from '../../../../src/wire/grpc/connection';
-import { MAX_PENDING_RESPONSE_BYTES } from '../../../../src/wire/grpc/paced-calls';
+import { MAX_PENDING_RESPONSE_BYTES } from '../../../../src/wire/grpc/calls';
 import { STREAM, UNARY, createGrpcCaller, frame, message } from './grpc-caller';
 
 describe('a call of several messages', () => {

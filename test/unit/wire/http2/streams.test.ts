@@ -4,8 +4,6 @@ import {
   CloseReason,
   closeReasonOf,
   rememberClosed,
-} from '../../../../src/wire/http2/closed-streams';
-import {
   addStream,
   createStreamTable,
   findStream,
