@@ -1,4 +1,4 @@
-import { all } from '../core/kinds/all';
+import { all } from '../core/kinds/refusal';
 import type { Reading, State, BudgetState } from '../core/kinds/kind';
 import type { CounterBatch, CounterReply, Increment } from '../core/ports';
 

@@ -1,5 +1,5 @@
 import type { BudgetOutcome } from '../core/budgets/outcome';
-import { type BatchStatsBuilder, budgetLines } from '../core/decision/batch-stats';
+import { type BatchStatsBuilder, budgetLines } from '../core/decision/figures';
 import type { DescriptorHit, Plan } from '../core/planning/plan';
 import { evaluateUnknown, policyOf, toLocal } from '../core/decision/outage';
 import { dynamicMetadata, limitHeaders, overallCode } from '../core/decision/response';

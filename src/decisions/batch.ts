@@ -3,7 +3,7 @@ import type { Windows } from '../core/planning/windows';
 import type { Outage, OutageOptions } from '../core/decision/outage';
 import type { PolicyOptions } from '../core/decision/policy-headers';
 import type { HeaderNames } from '../core/decision/response';
-import { BatchStatsBuilder } from '../core/decision/batch-stats';
+import { BatchStatsBuilder } from '../core/decision/figures';
 import type { EvaluateOptions, Verdict } from '../core/decision/verdict';
 import type { CounterReply, Increment, PendingRequest } from '../core/ports';
 

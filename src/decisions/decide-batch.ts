@@ -2,7 +2,7 @@ import { planBatch, type Plan, type PlanOptions } from '../core/planning/plan';
 import { createWindowTable, type Windows } from '../core/planning/windows';
 import { createReplyDraft, EMPTY_REPLY, finish, scatter } from '../core/batches/reply-draft';
 import { planLocal } from '../core/decision/outage';
-import { BatchStatsBuilder, type BatchStats } from '../core/decision/batch-stats';
+import { BatchStatsBuilder, type BatchStats } from '../core/decision/figures';
 import { failure, StoreError, type FailureCode } from '../core/errors';
 import type {
   Answer,

@@ -9,9 +9,8 @@ import {
   type Increment,
 } from '../core/ports';
 import type { DecisionRecord } from '../core/decision/decision-record';
-import type { BatchStats } from '../core/decision/batch-stats';
+import type { BatchStats, BudgetLine, DescriptorStats } from '../core/decision/figures';
 import { isBudgetLimiter } from '../core/budgets/budget';
-import type { BudgetLine, DescriptorStats } from '../core/decision/figures';
 import type { Rules } from '../core/rules/rules';
 import { requestOfTokens } from '../core/rules/secrets';
 import { createDecideBatch } from '../decisions/decide-batch';

@@ -1,6 +1,6 @@
 import type { CounterStore } from '../../src/app/store/store';
 import { windowsAt } from '../../src/core/planning/windows';
-import { findCounters } from '../../src/core/planning/find-counters';
+import { findCounters } from '../../src/core/planning/plan';
 import type { Increment } from '../../src/core/ports';
 import { RESET, startCounterInstance } from '../support/edge/counter-instance';
 import { eventually } from '../support/edge/eventually';

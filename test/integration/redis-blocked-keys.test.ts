@@ -3,7 +3,7 @@ import { createSnapshot } from '../../streams';
 import { createCounterAdmin } from '../../src/app/admin/counter-admin';
 import { chooseCounters } from '../../src/app/store/store';
 import { windowsAt } from '../../src/core/planning/windows';
-import { findCounters } from '../../src/core/planning/find-counters';
+import { findCounters } from '../../src/core/planning/plan';
 import type { Increment } from '../../src/core/ports';
 import type { Rules } from '../../src/core/rules/rules';
 import { readSettings } from '../../src/settings/settings';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { BlockTerms, Budget, BudgetEntry, BudgetLimiter } from '../../src/core/budgets/budget';
 import { slots } from '../../src/core/budgets/budget-kind';
-import { fixed } from '../../src/core/kinds/fixed';
+import { fixed } from '../../src/core/kinds/window';
 import { compileLimiter } from '../../src/core/kinds/limiter';
 import { gcra } from '../../src/core/kinds/gcra';
 import type { CounterState, Limiter, Kind, Reservation } from '../../src/core/kinds/kind';

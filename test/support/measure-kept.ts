@@ -1,6 +1,6 @@
 import { planBatch } from '../../src/core/planning/plan';
 import { windowsAt } from '../../src/core/planning/windows';
-import { BatchStatsBuilder } from '../../src/core/decision/batch-stats';
+import { BatchStatsBuilder } from '../../src/core/decision/figures';
 import type { Responder, PendingRequest } from '../../src/core/ports';
 import { createLiveView } from '../../src/stats/dashboard/create-live-view';
 import { createRecordStats } from '../../src/stats/record-stats';

@@ -5,7 +5,7 @@ const { Redis } = require('ioredis');
 const { createRedisCounters } = require('../../dist/src/counters/redis/create-redis-counters.js');
 const { budgetKind } = require('../../dist/src/core/budgets/budget-kind.js');
 const { slots } = require('../../dist/src/core/budgets/budget-kind.js');
-const { fixed } = require('../../dist/src/core/kinds/fixed.js');
+const { fixed } = require('../../dist/src/core/kinds/window.js');
 const { compileLimiter } = require('../../dist/src/core/kinds/limiter.js');
 
 const [port, key, rounds, most, limit, leaseMs] = process.argv.slice(2);

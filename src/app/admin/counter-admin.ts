@@ -6,7 +6,7 @@ import { ageSeconds, budgetFields, limitSource } from '../../core/explain/limit-
 import { entryTexts } from '../../core/explain/explain-path';
 import type { DecisionRequest } from '../../core/model';
 import { windowsAt } from '../../core/planning/windows';
-import { findCounters } from '../../core/planning/find-counters';
+import { findCounters } from '../../core/planning/plan';
 import { readValueLimits } from '../../core/planning/value-limit';
 import type { Clock, CounterReading, Increment, LimitsFrom, Statistics } from '../../core/ports';
 import type { Rules } from '../../core/rules/rules';

@@ -1,7 +1,6 @@
 import { tap, type Observable } from 'rxjs';
 import { batchedRequests, turnWindow } from '../../../streams';
-import type { BatchStats } from '../../core/decision/batch-stats';
-import type { DescriptorStats } from '../../core/decision/figures';
+import type { BatchStats, DescriptorStats } from '../../core/decision/figures';
 import type { StoreError } from '../../core/errors';
 import type { LimitsFrom, PendingRequest } from '../../core/ports';
 import {

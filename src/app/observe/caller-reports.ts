@@ -1,4 +1,4 @@
-import type { BatchStats } from '../../core/decision/batch-stats';
+import type { BatchStats } from '../../core/decision/figures';
 import { NAMES } from '../../stats/names';
 import type { Registry } from '../../stats/registry';
 import type { OutageLog } from '../outage-log';

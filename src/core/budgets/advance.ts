@@ -1,9 +1,8 @@
-import type { BudgetState, EntryState } from '../kinds/state';
+import { type BudgetState, type EntryState, entryState } from '../kinds/state';
 import { SPARE_SECONDS } from '../kinds/ticks';
 import { believedBlocks, NO_BLOCK } from './block';
 import type { Budget, BudgetEntry } from './budget';
 import { take } from './commit';
-import { entryState } from './states';
 
 /** A reservation whose lease has expired. */
 export interface Lapse {

@@ -1,6 +1,6 @@
 import type { Operation, BudgetState, Limiter, Kind, CounterState } from '../kinds/kind';
 import type { EntryState } from '../kinds/state';
-import { WINDOW_RANGE } from '../kinds/window';
+import { WINDOW_RANGE, fixed } from '../kinds/window';
 import { isRecalledWhole } from '../kinds/refusal';
 import { countAdmitted } from '../kinds/whole';
 import { advanceBudget, isAstrayBudget, NO_LAPSES, unusedBudget } from './advance';
@@ -10,7 +10,6 @@ import { chargeHits, commit } from './commit';
 import { chargeOf, blockAt, freeUnits, judge } from './judge';
 import { outcomeOfBudget, type BudgetOutcome } from './outcome';
 import { recordOf, stateOf } from './record';
-import { fixed } from '../kinds/fixed';
 
 /**
  * Several limits, reservations and blocks under one key, with the interface of a kind. It composes the kinds of its limits

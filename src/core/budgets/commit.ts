@@ -1,4 +1,10 @@
-import type { BlockState, BudgetState, EntryState } from '../kinds/state';
+import {
+  type BlockState,
+  type BudgetState,
+  type EntryState,
+  changedState,
+  entryState,
+} from '../kinds/state';
 import { strike } from './block';
 import {
   isBlockResting,
@@ -8,7 +14,6 @@ import {
   type Budget,
   type BudgetEntry,
 } from './budget';
-import { changedState, entryState } from './states';
 import { judge, type BudgetCharge, type Judgement } from './judge';
 
 /** The counter after a charge; the same object where nothing changes. `was` and `lapsed` keep their values from before it. */

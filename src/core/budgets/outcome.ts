@@ -54,7 +54,7 @@ export function outcomeOfBudget(
   const nearest = entries[entry] as EntryOutcome;
   const hits = Math.max(charge.hits, 0);
   const { resetSeconds: reset } = nearest;
-  // Field by field, see states.ts.
+  // Field by field, see kinds/state.ts.
   const outcome = {
     isOver,
     remaining: isOver ? 0 : nearest.remaining,

@@ -1,8 +1,7 @@
 import type { CounterState, Kind } from '../kinds/kind';
-import type { BlockState, BudgetState, EntryState } from '../kinds/state';
+import { type BlockState, type BudgetState, type EntryState, entryState } from '../kinds/state';
 import { advanceBudget, unusedBudget, type Moment } from './advance';
 import { NO_BLOCK } from './block';
-import { entryState } from './states';
 import type { BlockTerms, Budget, BudgetEntry } from './budget';
 
 /*

@@ -1,9 +1,14 @@
-import type { BlockState, BudgetState, EntryState } from '../kinds/state';
+import {
+  type BlockState,
+  type BudgetState,
+  type EntryState,
+  changedState,
+  entryState,
+} from '../kinds/state';
 import { unusedBudget, type Moment, advanceBudget, type Lapse } from './advance';
 import { blockEndMs, NO_BLOCK } from './block';
 import type { Budget, BudgetEntry } from './budget';
 import { blockName, stateOf } from './record';
-import { changedState, entryState } from './states';
 import { take } from './commit';
 import { freeUnits } from './judge';
 

@@ -1,12 +1,11 @@
-import { count } from './count';
-import { fixed } from './fixed';
+import { count, fixed } from './window';
 import { compileLimiter, type LimiterDefinition } from './limiter';
 import { gcra } from './gcra';
 import type { Limiter, Kind } from './kind';
 import { sliding } from './sliding';
 import { slidingLog } from './sliding-log';
 
-/** The table: a kind of limit is one file, its Lua and an entry here. The first entry with a name serves rules without an algorithm. */
+/** The table: a kind of limit is one object, its Lua and an entry here. The first entry with a name serves rules without an algorithm. */
 export const KINDS = [count, fixed, gcra, slidingLog, sliding] as const;
 
 /** Their names in rule files. */

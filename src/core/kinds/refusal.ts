@@ -56,3 +56,16 @@ export function refusalOfWhole(
   const admitted = countAdmitted(limiter, state, { hits, times });
   return admitted === times ? 'none' : afterCharges(limiter, state, hits, times, admitted);
 }
+
+/** For counters that must all admit: which of them refuse; undefined when none does. A counter without a reading refuses nothing. */
+export function all(
+  run: readonly Operation[],
+  reading: readonly (Reading | undefined)[],
+): readonly boolean[] | undefined {
+  const refusals = run.map((operation, at) => {
+    const one = reading[at];
+    return one !== undefined && operation.limiter.kind.refuses(operation, one);
+  });
+  const isAnyRefused = refusals.some((isRefused, at) => isRefused && run[at]?.holdsBack !== false);
+  return isAnyRefused ? refusals : undefined;
+}

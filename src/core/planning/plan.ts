@@ -243,3 +243,21 @@ function uncommonIncrement(match: Match, hits: number | bigint, planning: Planni
     holdsBack: planning.runs.holdsBack(limit),
   };
 }
+
+/**
+ * The counters in which a request would count, one for each descriptor; undefined where no limit applies and under an unlimited
+ * rule. A string: why the request is invalid.
+ */
+export function findCounters(
+  rules: Rules,
+  request: DecisionRequest,
+  windows: Windows,
+  { keyPrefix, limitsFrom }: Pick<PlanOptions, 'keyPrefix' | 'limitsFrom'>,
+): readonly (Increment | undefined)[] | string {
+  const fault = validateRequest(request);
+  if (fault !== undefined) return fault;
+  // Counters that are decided together are planned one by one.
+  const options = { keyPrefix, limitsFrom, ttlJitterSeconds: 0, holdBack: true };
+  const { descriptorHits, increments } = planBatch(rules, [request], windows, options, () => 0);
+  return descriptorHits.map((hit) => (hit === undefined ? undefined : increments[hit.increment]));
+}

@@ -18,7 +18,7 @@ import {
   type ReserveDefinition,
 } from './definition';
 import { limitName } from './describe-limit';
-import type { Period } from './period';
+import type { Period } from './compile-period';
 import type { RuleLimit } from './rules';
 
 /** The fields of a rule that concern all of its limits. */

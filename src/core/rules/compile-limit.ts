@@ -4,7 +4,7 @@ import type { Limiter } from '../kinds/kind';
 import type { CurrentLimit } from '../model';
 import { entryLimiter, withBudget } from './compile-budget';
 import type { LimitDefinition, RuleDefinition } from './definition';
-import type { Period } from './period';
+import type { Period } from './compile-period';
 import type { RuleLimit, LimitsFromRule, ValueLimit } from './rules';
 
 export interface LimitOptions {

@@ -1,6 +1,6 @@
 import type { LimitMaker, LimitOptions } from './compile-limit';
 import type { DomainDefinition, RuleDefinition, RulePlace } from './definition';
-import { createPeriods } from './period';
+import { createPeriods } from './compile-period';
 import type { DomainRules, RuleNode, Rules } from './rules';
 import type { Tokens, SecretKind, Secrets } from './secrets';
 import type { FindZone, FoundZone } from '../windows/zone-data';

@@ -8,7 +8,7 @@ import {
 import { MAX_LAPSES, type Budget, type BudgetLimiter } from '../../core/budgets/budget';
 import { chargeHits } from '../../core/budgets/commit';
 import { refusalOfOne } from '../../core/budgets/outcome';
-import { changedState } from '../../core/budgets/states';
+import { changedState } from '../../core/kinds/state';
 import { underBudget, usedOfNearest, withUsed } from '../../core/budgets/stored';
 import type { BudgetState, Reservation } from '../../core/kinds/kind';
 import type { Increment } from '../../core/ports';

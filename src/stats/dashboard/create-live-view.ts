@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { BatchStats } from '../../core/decision/batch-stats';
+import type { BatchStats } from '../../core/decision/figures';
 import type { Clock, PendingRequest, Random, ReadyCounters } from '../../core/ports';
 import type { RuleLimit, Rules } from '../../core/rules/rules';
 import type { Registry } from '../registry';

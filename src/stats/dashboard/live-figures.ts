@@ -1,6 +1,6 @@
 import type { Hits } from './rule-rates';
 import type { UnmatchedView } from './unmatched';
-import type { BatchStats } from '../../core/decision/batch-stats';
+import type { BatchStats } from '../../core/decision/figures';
 import { Histogram, quantile, samplesSince } from '../histogram';
 import { isBudgetLimiter } from '../../core/budgets/budget';
 import { budgetFields } from '../../core/explain/limit-fields';

@@ -1,5 +1,4 @@
-import type { BatchStats } from '../../core/decision/batch-stats';
-import type { DescriptorStats } from '../../core/decision/figures';
+import type { BatchStats, DescriptorStats } from '../../core/decision/figures';
 import type { RuleLimit, Rules } from '../../core/rules/rules';
 import { toRuleTree, type RuleTree } from './rule-tree';
 

@@ -1,7 +1,7 @@
 import { createCounterAdmin } from '../../../src/app/admin/counter-admin';
 import { chooseCounters } from '../../../src/app/store/store';
 import { windowsAt } from '../../../src/core/planning/windows';
-import { findCounters } from '../../../src/core/planning/find-counters';
+import { findCounters } from '../../../src/core/planning/plan';
 import type { DecisionRequest } from '../../../src/core/model';
 import type { Answer } from '../../../src/core/ports';
 import { compileRules } from '../../../src/core/rules/compile';

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
-import type { BatchStats } from '../../../src/core/decision/batch-stats';
-import type { DescriptorStats } from '../../../src/core/decision/figures';
+import type { BatchStats, DescriptorStats } from '../../../src/core/decision/figures';
 import { createRecordStats } from '../../../src/stats/record-stats';
 import { createRegistry } from '../../../src/stats/registry';
 import { SOME_LIMIT } from '../../support/rules';

@@ -1,15 +1,20 @@
-import type { LocatedMap } from '../../../fields/located';
+import { type LocatedMap, describe, quote } from '../../../fields/located';
 import type { Report } from '../../../fields/report';
 import { windowSeconds } from '../../windows/length';
 import type { HasZone } from '../../windows/zone-data';
-import { DEFAULT_REFRESH_MS, type LimitDefinition, type LimitsFromDefinition } from '../definition';
+import {
+  DEFAULT_REFRESH_MS,
+  type LimitDefinition,
+  type LimitsFromDefinition,
+  type BlockDefinition,
+} from '../definition';
 import { refuseBesideInFlight, refuseBesideUnlimited } from './beside';
-import { readBlock } from './block';
-import { readCounting } from './counting';
 import { readPeriod } from './period';
 import { readReplaces, type LimitNames } from './replaces';
 import { RuleFields } from './rule-fields';
-import { IN_FLIGHT, OPEN_RESERVATIONS } from './table/limit';
+import { IN_FLIGHT, OPEN_RESERVATIONS, algorithmsOf } from './table/limit';
+import { kindOf, type AlgorithmName } from '../../kinds/kinds';
+import type { NameOf } from './table/levels';
 
 type RateLimit = RuleFields<'rate_limit'>;
 
@@ -114,4 +119,125 @@ function readLimitsFrom(limit: RateLimit, unlimited: boolean): LimitsFromDefinit
     key: fields.read('key') ?? '',
     refreshMs: fields.read('refresh') ?? DEFAULT_REFRESH_MS,
   };
+}
+
+/** How the limit is counted: `algorithm`, `burst`, `charge_denied`. */
+type Counting = Pick<LimitDefinition, 'algorithm' | 'burst' | 'chargeDenied'>;
+
+/** Mistakes, alone or in combination with the rest of the limit, are reported. */
+function readCounting(fields: RateLimit, rate: Rate): Counting {
+  const algorithm = readName(fields);
+  const counting = {
+    algorithm,
+    burst: readBurst(fields, algorithm),
+    chargeDenied: fields.has('charge_denied') ? fields.read('charge_denied') : undefined,
+  };
+  if (algorithm !== undefined && algorithm !== 'fixed_window') checkRange(fields, algorithm, rate);
+  return counting;
+}
+
+function readName(fields: RateLimit): AlgorithmName | undefined {
+  const name = fields.read('algorithm');
+  // Limits of requests in flight are read elsewhere.
+  if (name === undefined || name === IN_FLIGHT) return undefined;
+  return name === 'token_bucket' ? 'gcra' : name;
+}
+
+function readBurst(fields: RateLimit, algorithm: AlgorithmName | undefined): number | undefined {
+  const isOther = fields.has('burst') && refuseOtherKinds(fields, 'burst', algorithm);
+  return isOther ? undefined : fields.read('burst');
+}
+
+/** Reports a field that limits of this kind do not have, and says whether it is one. A mistaken algorithm is reported already. */
+function refuseOtherKinds(
+  fields: RateLimit,
+  name: NameOf<'rate_limit'>,
+  algorithm: AlgorithmName | undefined,
+): boolean {
+  const [isMeant, mistake] = fields.rowOf(name).ofKinds ?? [];
+  const isUnknown = fields.has('algorithm') || fields.isMisspelled('algorithm');
+  if (isMeant === undefined || mistake === undefined || isMeant(kindOf({ algorithm })))
+    return false;
+  if (algorithm === undefined && isUnknown) return false;
+  const needed = algorithmsOf(isMeant).join(' or ');
+  const message = `${name} needs algorithm: ${needed}; found ${algorithm ?? 'no algorithm'}`;
+  fields.error(name, mistake, message);
+  return true;
+}
+
+/** A monthly number of tokens exceeds what these count exactly. */
+const LARGER_LIMITS =
+  'larger ones, such as a monthly budget of tokens, need fixed_window, with calendar: true for months of the calendar';
+
+/** Reports limits out of the range of their algorithm. */
+function checkRange(fields: RateLimit, algorithm: AlgorithmName, rate: Rate): void {
+  const { requestsPerUnit } = rate;
+  const { maxLimit } = kindOf({ algorithm }).range;
+  const requests = fields.given('requests_per_unit');
+  if (requests !== undefined && requestsPerUnit > maxLimit) {
+    const message = `requests_per_unit must be at most ${String(maxLimit)} under ${algorithm}; found ${describe(requests)}; ${LARGER_LIMITS}`;
+    fields.error('requests_per_unit', 'limit-too-large', message);
+  }
+  if (requests !== undefined && requestsPerUnit === 0) {
+    const message = `algorithm has no effect with requests_per_unit: 0, which blocks every request`;
+    fields.warning('algorithm', 'idle-key', message);
+  }
+  checkPeriod(fields, algorithm, rate);
+}
+
+function checkPeriod(
+  fields: RateLimit,
+  algorithm: AlgorithmName,
+  { unit, unitMultiplier = 1, calendar }: Rate,
+): void {
+  const { maxPeriodSeconds, hasCalendar } = kindOf({ algorithm }).range;
+  if (calendar !== undefined && !hasCalendar) {
+    const message = `calendar: true needs algorithm: fixed_window, because its periods differ in length; found ${algorithm}`;
+    fields.error('algorithm', 'calendar-needs-fixed', message);
+  } else if (unit !== undefined && windowSeconds(unit, unitMultiplier) > maxPeriodSeconds) {
+    const found = String(windowSeconds(unit, unitMultiplier));
+    const message = `a period must be at most ${String(maxPeriodSeconds)} seconds long under ${algorithm}; found ${found}; ${LARGER_LIMITS}`;
+    const name = fields.get('unit_multiplier') === undefined ? 'algorithm' : 'unit_multiplier';
+    fields.error(name, 'period-too-long', message);
+  }
+}
+
+/**
+ * `block` of a rule or of one limit, with its defaults filled in; undefined when there is none. Mistakes are reported.
+ * `periodSeconds`: the (longest) period of what it blocks; undefined: it has none.
+ */
+export function readBlock(
+  holder: RuleFields<'rate_limit'> | RuleFields<'descriptor'>,
+  periodSeconds: number | undefined,
+): BlockDefinition | undefined {
+  const map = holder.mapOf('block');
+  if (map === undefined) return undefined;
+  const fields = new RuleFields(map, 'block', holder.report);
+  const forMs = fields.read('for');
+  const after = fields.has('after') ? fields.read('after') : 1;
+  const withinMs = fields.read('within');
+  if (after === 1) warnOfIdleWithin(fields);
+  const lastsMs = forMs ?? 0;
+  return {
+    after: after ?? 1,
+    withinMs: withinMs ?? (periodSeconds === undefined ? lastsMs : periodSeconds * 1_000),
+    forMs: lastsMs,
+    upToMs: readUpTo(fields, forMs) ?? lastsMs,
+  };
+}
+
+/** One refusal is enough: `within` has no effect. */
+function warnOfIdleWithin(fields: RuleFields<'block'>): void {
+  if (!fields.has('within') || fields.isMisspelled('after')) return;
+  const message = 'within has no effect with after: 1, under which the first refusal blocks';
+  fields.warning('within', 'idle-key', message);
+}
+
+function readUpTo(fields: RuleFields<'block'>, forMs: number | undefined): number | undefined {
+  const upToMs = fields.read('up_to');
+  if (upToMs === undefined || forMs === undefined || upToMs >= forMs) return upToMs;
+  const [upTo, lasts] = [fields.text('up_to') ?? '', fields.text('for') ?? ''];
+  const message = `up_to ${quote(upTo)} is shorter than for ${quote(lasts)}; expected at least as long`;
+  fields.error('up_to', 'up-to-below-for', message);
+  return undefined;
 }

@@ -4,9 +4,8 @@ import {
   type BudgetEntry,
   type BudgetLimiter,
 } from '../../../core/budgets/budget';
-import { entryState } from '../../../core/budgets/states';
+import { entryState, type BlockState, type EntryState } from '../../../core/kinds/state';
 import type { BudgetState, State } from '../../../core/kinds/kind';
-import type { BlockState, EntryState } from '../../../core/kinds/state';
 import {
   readOperations,
   readCount,

@@ -1,5 +1,5 @@
 import { createCallerReports } from '../../../../src/app/observe/caller-reports';
-import { BatchStatsBuilder } from '../../../../src/core/decision/batch-stats';
+import { BatchStatsBuilder } from '../../../../src/core/decision/figures';
 import { createRegistry } from '../../../../src/stats/registry';
 
 /** Reports of batches, each of them a list of what failed and worked since the last one. */

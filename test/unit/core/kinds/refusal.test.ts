@@ -1,8 +1,7 @@
-import { all } from '../../../../src/core/kinds/all';
+import { all, refusedUntil, stateRefusing } from '../../../../src/core/kinds/refusal';
 import { unused, usedHits } from '../../../../src/core/kinds/limiter';
 import type { Operation, CounterState } from '../../../../src/core/kinds/kind';
 import { plainLimiter } from '../../../../src/core/kinds/kinds';
-import { refusedUntil, stateRefusing } from '../../../../src/core/kinds/refusal';
 import { limiterOf, type StateLimiter } from '../../../support/limiters';
 
 const NOW = 1_700_000_040;

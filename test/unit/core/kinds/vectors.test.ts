@@ -1,5 +1,5 @@
 import { limiterOf, type StateLimiter } from '../../../support/limiters';
-import { count } from '../../../../src/core/kinds/count';
+import { count } from '../../../../src/core/kinds/window';
 import { toLimiter, type AlgorithmName } from '../../../../src/core/kinds/kinds';
 import { tickAt } from '../../../../src/core/kinds/ticks';
 import { nearHits } from '../../../../src/core/kinds/whole';

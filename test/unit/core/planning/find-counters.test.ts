@@ -1,5 +1,5 @@
 import { windowsAt } from '../../../../src/core/planning/windows';
-import { findCounters } from '../../../../src/core/planning/find-counters';
+import { findCounters } from '../../../../src/core/planning/plan';
 import { descriptor, request } from '../../../support/requests';
 import { rulesOf } from '../../../support/rules';
 

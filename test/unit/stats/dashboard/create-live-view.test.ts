@@ -1,5 +1,5 @@
 import { StoreError } from '../../../../src/core/errors';
-import type { BatchStats } from '../../../../src/core/decision/batch-stats';
+import type { BatchStats } from '../../../../src/core/decision/figures';
 import type {
   Responder,
   CounterReply,

@@ -1,5 +1,4 @@
-import type { BatchStats } from '../../../../src/core/decision/batch-stats';
-import type { DescriptorStats } from '../../../../src/core/decision/figures';
+import type { BatchStats, DescriptorStats } from '../../../../src/core/decision/figures';
 import type { RuleLimit } from '../../../../src/core/rules/rules';
 import { compileRules } from '../../../../src/core/rules/compile';
 import { RuleRates } from '../../../../src/stats/dashboard/rule-rates';

@@ -1,4 +1,4 @@
-import { createPeriods } from '../../../../src/core/rules/period';
+import { createPeriods } from '../../../../src/core/rules/compile-period';
 
 const limit = { requestsPerUnit: 1, unlimited: false, name: '', replaces: [] };
 
