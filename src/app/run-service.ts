@@ -1,6 +1,6 @@
 import { map } from 'rxjs';
 import { firstTrueOrTimeout } from '../../streams';
-import type { Environment } from '../platform/env-table/read-table';
+import type { Environment } from '../platform/env-table/table';
 import { hushServerNameWarning } from '../platform/server-name';
 import { createLogger } from '../platform/logger';
 import { readSettings } from '../settings/settings';
@@ -8,7 +8,7 @@ import { runToCompletion } from './actor';
 import { banner } from './process/banner';
 import { parseCommandLine, USAGE } from './process/command-line';
 import { packageVersion } from '../platform/package';
-import { endWithReader } from '../platform/end-with-reader';
+import { endWithReader } from '../platform/stdio';
 import { failStart, runProcess } from './process/run-process';
 import { checkClientFiles } from './tls/check-client-files';
 import { workerPlace } from './workers/messages';

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import '../platform/compile-cache';
 import { runClient } from '../cli/run';
-import { endWithReader } from '../platform/end-with-reader';
+import { endWithReader } from '../platform/stdio';
 import { hushServerNameWarning } from '../platform/server-name';
 
 endWithReader(process);

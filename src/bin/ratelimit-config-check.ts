@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import '../platform/compile-cache';
 import { checkDeployment } from '../deployment/check-deployment';
-import { endWithReader } from '../platform/end-with-reader';
+import { endWithReader } from '../platform/stdio';
 import { checkRules } from '../rule-sources/check/check-rules';
 import { readSource } from '../rule-sources/read-source';
 import { zonesOfTool } from '../zoneinfo/open-zones';

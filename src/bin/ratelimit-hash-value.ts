@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import '../platform/compile-cache';
 import { createInterface } from 'node:readline';
-import { endWithReader } from '../platform/end-with-reader';
+import { endWithReader } from '../platform/stdio';
 import { HASH_USAGE, readHashCommand } from '../cli/hash-value';
 
 const { argv, stdin, stdout, stderr } = process;

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import '../platform/compile-cache';
-import { endWithReader } from '../platform/end-with-reader';
+import { endWithReader } from '../platform/stdio';
 import { simulate } from '../simulate/simulate';
 import { zonesOfTool } from '../zoneinfo/open-zones';
 

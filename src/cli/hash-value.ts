@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { toReason } from '../platform/errors';
 import { type Flags, type FlagValues, helpRows, readArguments, toValues } from '../platform/flags';
-import { keyAt, parseSecretKeys } from '../platform/secret-keys/parse-secret-keys';
-import { TokenMaker } from '../platform/secret-keys/token-maker';
+import { keyAt, parseSecretKeys, TokenMaker } from '../platform/secret-keys';
 
 const FLAGS: Flags = {
   key: { value: 'NAME', about: 'the descriptor key whose values these are' },

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { describeCode, errorCode } from '../platform/errors';
-import { readInput } from '../platform/read-input';
+import { readInput } from '../platform/stdio';
 import { DIFFERENCES, OF_ROWS } from './differences';
 import { toFacts } from './facts';
 import { readDeployment } from './read-deployment';

@@ -1,4 +1,4 @@
-import { nameArguments } from '../platform/name-arguments';
+import { nameArguments } from '../platform/flags';
 import { type Facts, findLeftOut, findNoMount, findTwice } from './facts';
 
 /**

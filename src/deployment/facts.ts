@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { nameArguments } from '../platform/name-arguments';
+import { nameArguments } from '../platform/flags';
 import { deploysBySettings, findMisspelt, misspeltText } from '../settings/tables';
 import { readSettings } from '../settings/settings';
 import type { GivenValue, Workload, Mount } from './workload';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { describeCode, errorCode } from './errors';
-import type { Parser } from './env-table/setting';
+import type { Parser } from './env-table/table';
 
 export interface Credentials {
   /** Undefined: the store's default user. */

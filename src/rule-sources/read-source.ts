@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { type RuleProblem, WHOLE } from '../fields/problem';
 import { describeCode, errorCode } from '../platform/errors';
-import { readInput } from '../platform/read-input';
+import { readInput } from '../platform/stdio';
 import { readRuleFiles } from './directory/read-rule-files';
 import { surveyDirectory } from './directory/survey';
 import type { RuleFiles, RuleInput } from './load-result';

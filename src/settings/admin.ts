@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net';
 import { boolean, oneOf, path, word, listOf } from '../platform/env-table/parsers';
-import type { TableReading } from '../platform/env-table/read-table';
+import type { TableReading } from '../platform/env-table/table';
 import { optional, setting } from './setting';
 
 /** The operator API on the debug port, and its callers. */

@@ -1,5 +1,4 @@
-import type { TableReading } from '../platform/env-table/read-table';
-import type { Setting, Table } from '../platform/env-table/setting';
+import type { TableReading, Setting, Table } from '../platform/env-table/table';
 import type { TlsFiles } from '../platform/tls-files';
 
 type TlsTable = Readonly<Record<keyof TlsFiles, Setting<string | undefined>>>;

@@ -1,4 +1,4 @@
-import type { TableReading } from '../platform/env-table/read-table';
+import type { TableReading } from '../platform/env-table/table';
 import { boolean, oneOf, path, text } from '../platform/env-table/parsers';
 import { optional, setting } from './setting';
 

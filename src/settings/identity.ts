@@ -1,7 +1,6 @@
 import { address, host, listenAddress, listenPort } from '../platform/env-table/addresses';
 import { oneOf, synonyms, path, word, duration, listOf } from '../platform/env-table/parsers';
-import type { TableReading } from '../platform/env-table/read-table';
-import type { Parser } from '../platform/env-table/setting';
+import type { TableReading, Parser } from '../platform/env-table/table';
 import { NETWORK_EXPECTED, parseNetwork, type Network } from '../platform/proxy-hops';
 import { optional, setting } from './setting';
 

@@ -1,5 +1,5 @@
 import { type CredentialsSource, credentials } from '../platform/credentials-source';
-import type { TableReading } from '../platform/env-table/read-table';
+import type { TableReading } from '../platform/env-table/table';
 import {
   boolean,
   oneOfInAnyCase,

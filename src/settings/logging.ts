@@ -7,7 +7,7 @@ import {
   path,
   wholeNumber,
 } from '../platform/env-table/parsers';
-import type { Values } from '../platform/env-table/setting';
+import type { Values } from '../platform/env-table/table';
 
 const LEVELS = {
   trace: 'trace',

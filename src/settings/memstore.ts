@@ -1,6 +1,6 @@
 import { address } from '../platform/env-table/addresses';
 import { boolean, path, wholeNumber, word, listOf } from '../platform/env-table/parsers';
-import type { TableReading } from '../platform/env-table/read-table';
+import type { TableReading } from '../platform/env-table/table';
 import { toTlsFiles } from './client-files';
 import { optional, setting, timerFromZero } from './setting';
 

@@ -1,6 +1,5 @@
-import type { TableReading } from '../platform/env-table/read-table';
+import type { TableReading, Values } from '../platform/env-table/table';
 import { boolean, headerName, oneOf, onOrOff, wholeNumber } from '../platform/env-table/parsers';
-import type { Values } from '../platform/env-table/setting';
 import { optional, setting } from './setting';
 
 export const responseHeadersTable = {

@@ -9,9 +9,8 @@ import {
   duration,
   listOf,
 } from '../platform/env-table/parsers';
-import type { TableReading } from '../platform/env-table/read-table';
+import type { TableReading, Values } from '../platform/env-table/table';
 import { type Read, optional, setting, timerFromZero } from './setting';
-import type { Values } from '../platform/env-table/setting';
 
 export const httpTable = {
   host: setting('HOST', host, '0.0.0.0', { doc: 'address of the HTTP server' }),

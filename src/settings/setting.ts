@@ -1,6 +1,11 @@
 import { duration } from '../platform/env-table/parsers';
-import type { TableReading } from '../platform/env-table/read-table';
-import type { Description, Parser, Setting, Table } from '../platform/env-table/setting';
+import type {
+  TableReading,
+  Description,
+  Parser,
+  Setting,
+  Table,
+} from '../platform/env-table/table';
 
 /** First words of our names, and those in existing deployments (behaviour.md §1.1). */
 const FORMER_PREFIXES: readonly (readonly [string, string])[] = [

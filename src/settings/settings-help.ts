@@ -1,4 +1,4 @@
-import type { Setting } from '../platform/env-table/setting';
+import type { Setting } from '../platform/env-table/table';
 import { SUBJECTS } from './tables';
 
 /** Introduction of the help and of the page. */

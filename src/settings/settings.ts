@@ -1,4 +1,4 @@
-import { type Environment, type Diagnostics, readTable } from '../platform/env-table/read-table';
+import { type Environment, type Diagnostics, readTable } from '../platform/env-table/table';
 import { adminTable, toAdmin } from './admin';
 import { readServers, boundsTable, healthTable, checkTable } from './servers';
 import { clientFiles, TLS_FILES } from './client-files';

@@ -10,7 +10,7 @@ import {
   listOf,
   pairs,
 } from '../platform/env-table/parsers';
-import type { TableReading } from '../platform/env-table/read-table';
+import type { TableReading } from '../platform/env-table/table';
 import { optional, type Read, setting, timer } from './setting';
 import { compilePattern, type Pattern } from '../platform/pattern';
 

@@ -1,4 +1,9 @@
-import type { Setting, Table } from '../platform/env-table/setting';
+import {
+  type Setting,
+  type Table,
+  type Environment,
+  isServiceLink,
+} from '../platform/env-table/table';
 import { adminTable } from './admin';
 import { backendTable, memoryTable } from './backend';
 import {
@@ -28,7 +33,6 @@ import type { Misspelt } from './setting';
 import { workersTable } from './workers';
 import { xdsTable } from './xds';
 import { nearestName } from '../fields/names';
-import { type Environment, isServiceLink } from '../platform/env-table/read-table';
 
 export interface Subject {
   readonly title: string;

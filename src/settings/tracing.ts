@@ -1,4 +1,4 @@
-import type { TableReading } from '../platform/env-table/read-table';
+import type { TableReading, Description, Parser } from '../platform/env-table/table';
 import {
   decimalNumber,
   oneOf,
@@ -12,7 +12,6 @@ import {
 } from '../platform/env-table/parsers';
 import { clientFiles } from './client-files';
 import { type Read, optional, setting } from './setting';
-import type { Description, Parser } from '../platform/env-table/setting';
 
 export const tracingTable = {
   enabled: setting('TRACING_ENABLED', trueOrFalse, 'false', {

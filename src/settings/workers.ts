@@ -1,5 +1,4 @@
-import type { TableReading } from '../platform/env-table/read-table';
-import type { Parser } from '../platform/env-table/setting';
+import type { TableReading, Parser } from '../platform/env-table/table';
 import { wholeNumber } from '../platform/env-table/parsers';
 import type { Backend } from './backend';
 import { setting } from './setting';

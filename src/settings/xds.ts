@@ -7,7 +7,7 @@ import {
   word,
   pairs,
 } from '../platform/env-table/parsers';
-import type { TableReading } from '../platform/env-table/read-table';
+import type { TableReading } from '../platform/env-table/table';
 import { toTlsFiles } from './client-files';
 import { optional, setting, timer } from './setting';
 

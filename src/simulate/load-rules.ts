@@ -6,7 +6,7 @@ import { compileRules } from '../core/rules/compile';
 import type { DomainDefinition, LimitDefinition, RuleDefinition } from '../core/rules/definition';
 import type { Rules } from '../core/rules/rules';
 import type { ZoneLookup } from '../core/windows/zone-data';
-import { TokenMaker } from '../platform/secret-keys/token-maker';
+import { TokenMaker } from '../platform/secret-keys';
 
 /** Rules that the service would refuse: every mistake in them, one line each. */
 export class RulesRefused extends Error {

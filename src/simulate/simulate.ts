@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { toDecisionRecord, type DecisionRecord } from '../core/decision/decision-record';
 import type { ZoneLookup } from '../core/windows/zone-data';
-import { READER_GONE } from '../platform/end-with-reader';
+import { READER_GONE } from '../platform/stdio';
 import { UsageError } from '../platform/errors';
 import { RunComparison, type Comparison } from './compare-runs';
 import { FigureCollector } from './figures';

@@ -1,7 +1,6 @@
 import { compileRules } from '../../src/core/rules/compile';
 import type { Rules } from '../../src/core/rules/rules';
-import { parseSecretKeys } from '../../src/platform/secret-keys/parse-secret-keys';
-import { TokenMaker } from '../../src/platform/secret-keys/token-maker';
+import { parseSecretKeys, TokenMaker } from '../../src/platform/secret-keys';
 import { parseText } from './rule-texts';
 
 /** The time from which the second of the keys is used: within a minute, an hour and a day. */

@@ -2,7 +2,7 @@ import type * as Serve from './serve';
 import { randomBytes } from 'node:crypto';
 import { runCommand, usage } from '../../identity/provisioning/run-command';
 import { completionOf } from '../../platform/flags';
-import { endWithReader } from '../../platform/end-with-reader';
+import { endWithReader } from '../../platform/stdio';
 import { hushServerNameWarning } from '../../platform/server-name';
 import { createLogger } from '../../platform/logger';
 import { findMisspelt, misspeltText } from '../../settings/tables';

@@ -1,6 +1,6 @@
-import type { Environment } from '../../platform/env-table/read-table';
+import type { Environment } from '../../platform/env-table/table';
 import { deploysBySettings } from '../../settings/tables';
-import { nameArguments } from '../../platform/name-arguments';
+import { nameArguments } from '../../platform/flags';
 
 /** The meaning of `ratelimit`'s command line. */
 export type Command =

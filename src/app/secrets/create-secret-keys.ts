@@ -5,8 +5,7 @@ import { createStopSignal, renewWhenGood } from '../../../streams';
 import type { Clock, Statistics } from '../../core/ports';
 import { toReason } from '../../platform/errors';
 import type { Logger } from '../../platform/logger';
-import { keyAt, parseSecretKeys } from '../../platform/secret-keys/parse-secret-keys';
-import { TokenMaker } from '../../platform/secret-keys/token-maker';
+import { keyAt, parseSecretKeys, TokenMaker } from '../../platform/secret-keys';
 import type { Actor } from '../actor';
 
 export interface SecretKeysDeps {

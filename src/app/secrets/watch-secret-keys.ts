@@ -12,7 +12,7 @@ import type { Rules, KeyRules, RuleLevel, RuleLimit, RuleNode } from '../../core
 import type { Claim } from '../../counters/redis/notes';
 import { toReason } from '../../platform/errors';
 import type { Logger } from '../../platform/logger';
-import { type SecretKey, keyAt } from '../../platform/secret-keys/parse-secret-keys';
+import { type SecretKey, keyAt } from '../../platform/secret-keys';
 import type { Secrets } from '../../core/rules/secrets';
 import { windowStart } from '../../core/units';
 import type { Settings } from '../../settings/settings';

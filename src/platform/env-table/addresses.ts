@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
 import { wholeNumber } from './parsers';
-import type { Parser } from './setting';
+import type { Parser } from './table';
 
 export interface Address {
   /** A name or an IP address, without brackets. */

@@ -1,4 +1,4 @@
-import type { Parser } from './setting';
+import type { Parser } from './table';
 
 export const text: Parser<string> = { expected: 'a string', parse: (value) => value };
 

@@ -1,4 +1,4 @@
-import { type Diagnostics, readTable } from '../../../src/platform/env-table/read-table';
+import { type Diagnostics, readTable } from '../../../src/platform/env-table/table';
 import { SUBJECTS } from '../../../src/settings/tables';
 
 type Case = readonly [name: string, unset: unknown, good: string, value: unknown];

@@ -1,4 +1,4 @@
-import { readTable } from '../../../src/platform/env-table/read-table';
+import { readTable } from '../../../src/platform/env-table/table';
 import { boundsTable } from '../../../src/settings/servers';
 import { DEFAULT_BOUNDS } from '../../../src/transport/bounds';
 

@@ -1,7 +1,7 @@
 import { BehaviorSubject, Subject } from 'rxjs';
 import { watchSecretKeys, createIdsInUse } from '../../../../src/app/secrets/watch-secret-keys';
 import type { Claim } from '../../../../src/counters/redis/notes';
-import { parseSecretKeys } from '../../../../src/platform/secret-keys/parse-secret-keys';
+import { parseSecretKeys } from '../../../../src/platform/secret-keys';
 import { createRegistry } from '../../../../src/stats/registry';
 import { createRecordingLogger } from '../../../support/recording-logger';
 import {

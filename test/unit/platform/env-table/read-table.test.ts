@@ -3,7 +3,7 @@ import {
   type Environment,
   type Diagnostics,
   readTable,
-} from '../../../../src/platform/env-table/read-table';
+} from '../../../../src/platform/env-table/table';
 import { boolean, oneOf, text, wholeNumber } from '../../../../src/platform/env-table/parsers';
 import { optional, setting } from '../../../../src/settings/setting';
 

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { keyAt, parseSecretKeys } from '../../../../src/platform/secret-keys/parse-secret-keys';
+import { keyAt, parseSecretKeys } from '../../../../src/platform/secret-keys';
 
 const KEY = Buffer.alloc(32, 1).toString('base64');
 const OTHER = Buffer.alloc(48, 2).toString('base64');

@@ -1,7 +1,6 @@
 import { createHash, createHmac, createSecretKey } from 'node:crypto';
 import fc from 'fast-check';
-import { TokenMaker, createKeyedHash } from '../../../../src/platform/secret-keys/token-maker';
-import { parseSecretKeys } from '../../../../src/platform/secret-keys/parse-secret-keys';
+import { TokenMaker, createKeyedHash, parseSecretKeys } from '../../../../src/platform/secret-keys';
 import { RecentTexts } from '../../../../src/platform/recent-texts';
 
 const bytes = Buffer.alloc(32, 7);
