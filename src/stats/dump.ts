@@ -1,8 +1,7 @@
 import { until, type Steps } from '../core/steps';
 import { quantile, samplesSince, type Histogram } from './histogram';
 import type { Registry } from './registry';
-import type { Series } from './series';
-import { GROUPS } from './series-groups';
+import { type Series, GROUPS } from './series';
 
 /** Lines per piece: a fraction of a millisecond. */
 const LINES_OF_PIECE = 128;

@@ -3,8 +3,14 @@ import { monotonicMs as systemMonotonicMs } from '../platform/clock';
 import { CappedSeries, type SeriesLimits } from './capped-series';
 import { Histogram } from './histogram';
 import { NAMES } from './names';
-import { FigureSeries, RuleSeries, type Series } from './series';
-import { GROUPS, type GroupId, type SeriesGroup } from './series-groups';
+import {
+  FigureSeries,
+  RuleSeries,
+  type Series,
+  GROUPS,
+  type GroupId,
+  type SeriesGroup,
+} from './series';
 
 const DEFAULT_MAX_SERIES = 100_000;
 

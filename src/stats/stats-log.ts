@@ -10,7 +10,7 @@ import {
   type Change,
 } from './push-output';
 import { countOf, quantile, type Sample } from './histogram';
-import type { Naming } from './naming';
+import type { Naming } from './names';
 import type { Registry } from './registry';
 
 export interface StatsLogDeps {

@@ -1,5 +1,5 @@
 import { firstValueFrom, lastValueFrom, tap, toArray } from 'rxjs';
-import { createPlainNaming } from '../../src/stats/naming';
+import { createPlainNaming } from '../../src/stats/names';
 import { createRegistry } from '../../src/stats/registry';
 import type { Flush } from '../../src/stats/push-output';
 import { createStatsd, type StatsdOptions } from '../../src/stats/statsd/create-statsd';

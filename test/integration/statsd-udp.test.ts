@@ -1,5 +1,5 @@
 import { lastValueFrom, tap, toArray } from 'rxjs';
-import { createPlainNaming } from '../../src/stats/naming';
+import { createPlainNaming } from '../../src/stats/names';
 import type { Flush } from '../../src/stats/push-output';
 import { createRegistry } from '../../src/stats/registry';
 import { createStatsd } from '../../src/stats/statsd/create-statsd';

@@ -2,7 +2,7 @@ import { parseDuration } from '../../src/platform/env-table/parsers';
 import { compilePattern } from '../../src/platform/pattern';
 import { ENVOY_TEXT, ISTIO_TEXT } from '../../src/simulate/access-log';
 import { createRegistry } from '../../src/stats/registry';
-import { createTaggedNaming } from '../../src/stats/tagged-naming';
+import { createTaggedNaming } from '../../src/stats/names';
 import { createRequestDecoder } from '../../src/wire/ratelimit/decode-request';
 import { ALIAS_BOMBS } from '../support/alias-bombs';
 import { UNBOUNDED } from '../support/bounds';

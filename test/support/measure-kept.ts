@@ -5,7 +5,7 @@ import type { Responder, PendingRequest } from '../../src/core/ports';
 import { createLiveView } from '../../src/stats/dashboard/create-live-view';
 import { createRecordStats } from '../../src/stats/record-stats';
 import { createRegistry } from '../../src/stats/registry';
-import { rememberByName } from '../../src/stats/tagged-naming';
+import { rememberByName } from '../../src/stats/names';
 import { createTracer } from '../../src/tracing/create-tracer';
 import { createChildIds } from '../../src/tracing/create-tracing';
 import type { SpanRecord } from '../../src/tracing/span-records';

@@ -1,10 +1,9 @@
 import { EMPTY, tap } from 'rxjs';
 import type { StatisticsSettings } from '../../settings/statistics';
-import { createPlainNaming } from '../../stats/naming';
+import { createPlainNaming, createTaggedNaming } from '../../stats/names';
 import type { Flush, PushOutput } from '../../stats/push-output';
 import { createStatsLog } from '../../stats/stats-log';
 import { createStatsd } from '../../stats/statsd/create-statsd';
-import { createTaggedNaming } from '../../stats/tagged-naming';
 import type { OutageLog } from '../outage-log';
 import { withEnd, type Actor } from '../actor';
 import type * as ScrapeSink from './scrape-sink';

@@ -1,5 +1,5 @@
 import { type Histogram, mergedHistogram } from '../histogram';
-import type { Tags } from '../naming';
+import type { Tags } from '../names';
 import type { Registry } from '../registry';
 import type { Series } from '../series';
 import {

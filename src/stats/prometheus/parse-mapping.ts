@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parseDocument } from 'yaml';
 import type { Logger } from '../../platform/logger';
 import { compilePattern } from '../../platform/pattern';
-import { rememberByName } from '../tagged-naming';
+import { rememberByName } from '../names';
 import {
   DEFAULT_BOUNDS,
   DEFAULT_QUANTILES,

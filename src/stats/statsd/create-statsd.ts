@@ -7,7 +7,7 @@ import {
   createChanges,
 } from '../push-output';
 import { countOf, type Sample } from '../histogram';
-import type { Naming, WrittenName } from '../naming';
+import type { Naming, WrittenName } from '../names';
 import type { Registry } from '../registry';
 import { createTcpSink, createUdpSink, type StatsdTarget } from './sinks';
 

@@ -1,7 +1,11 @@
 import fc from 'fast-check';
-import { createDifferences, type Differences } from '../../../src/stats/differences';
+import {
+  createDifferences,
+  type Differences,
+  addDifferences,
+  createMergedGauges,
+} from '../../../src/stats/differences';
 import { dumpText } from '../../../src/stats/dump';
-import { addDifferences, createMergedGauges } from '../../../src/stats/merge-differences';
 import { createRegistry, type Registry } from '../../../src/stats/registry';
 import { readCounters } from '../../support/read-counters';
 

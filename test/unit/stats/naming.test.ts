@@ -1,4 +1,4 @@
-import { cleanTags, createPlainNaming } from '../../../src/stats/naming';
+import { cleanTags, createPlainNaming } from '../../../src/stats/names';
 
 describe('createPlainNaming', () => {
   it('leaves names alone when there are no tags', () => {

@@ -6,7 +6,7 @@ import {
   createChanges,
 } from '../../../src/stats/push-output';
 import { createRegistry } from '../../../src/stats/registry';
-import { createPlainNaming } from '../../../src/stats/naming';
+import { createPlainNaming } from '../../../src/stats/names';
 import { statsdLines } from '../../../src/stats/statsd/create-statsd';
 import { createRecordingSink } from '../../support/recording-sink';
 

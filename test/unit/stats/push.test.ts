@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { push, type Change, createChanges } from '../../../src/stats/push-output';
 import { createRegistry } from '../../../src/stats/registry';
-import { createPlainNaming } from '../../../src/stats/naming';
+import { createPlainNaming } from '../../../src/stats/names';
 import { statsdLines } from '../../../src/stats/statsd/create-statsd';
 import { createRecordingSink } from '../../support/recording-sink';
 import { readCounters } from '../../support/read-counters';

@@ -1,4 +1,4 @@
-import { rememberByName } from '../../../src/stats/tagged-naming';
+import { rememberByName } from '../../../src/stats/names';
 
 function counting(maxBytes?: number) {
   const asked: string[] = [];

@@ -1,7 +1,7 @@
 import { PassThrough, Writable } from 'node:stream';
 import { filter, firstValueFrom, lastValueFrom, Subject, tap } from 'rxjs';
 import { createStatsLog } from '../../../src/stats/stats-log';
-import { createPlainNaming } from '../../../src/stats/naming';
+import { createPlainNaming } from '../../../src/stats/names';
 import { createRegistry } from '../../../src/stats/registry';
 import type { Flush } from '../../../src/stats/push-output';
 

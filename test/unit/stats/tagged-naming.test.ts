@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { compilePattern } from '../../../src/platform/pattern';
-import { createTaggedNaming } from '../../../src/stats/tagged-naming';
+import { createTaggedNaming } from '../../../src/stats/names';
 
 const HITS = {
   pattern: compilePattern('^rl\\.([^.]+)\\.(.+)\\.(total_hits)$'),

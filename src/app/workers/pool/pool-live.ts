@@ -1,7 +1,7 @@
 import type { WorkerFigures } from '../../../stats/dashboard/live-figures';
 import { mergeFigures, mergeHot } from '../../../stats/dashboard/merge-figures';
 import type { LiveView } from '../../../stats/dashboard/create-live-view';
-import type { MergedGauges } from '../../../stats/merge-differences';
+import type { MergedGauges } from '../../../stats/differences';
 import type { Deciders } from '../../compose/decider';
 import type { OpenOutage } from '../../../../streams';
 import type { OutageFailure } from '../../outage-log';

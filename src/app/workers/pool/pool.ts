@@ -5,7 +5,7 @@ import type { Rules } from '../../../core/rules/rules';
 import type { LineFile } from '../../../platform/line-file';
 import type { Logger } from '../../../platform/logger';
 import type { LoadResult } from '../../../rule-sources/load-result';
-import { addDifferences, createMergedGauges } from '../../../stats/merge-differences';
+import { addDifferences, createMergedGauges } from '../../../stats/differences';
 import type { LiveView } from '../../../stats/dashboard/create-live-view';
 import type { Registry } from '../../../stats/registry';
 import type { Deciders, OwnerPorts } from '../../compose/decider';

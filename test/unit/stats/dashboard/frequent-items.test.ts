@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { FrequentItems } from '../../../../src/stats/dashboard/frequent-items';
+import { FrequentItems } from '../../../../src/stats/dashboard/hot-keys';
 
 const key = fc.integer({ min: 0, max: 40 }).map(String);
 const stream = fc.array(fc.tuple(key, fc.integer({ min: 1, max: 1_000 })), { maxLength: 400 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { readChanges } from '../../../support/read-changes';
 import { createChanges } from '../../../../src/stats/push-output';
-import { createPlainNaming } from '../../../../src/stats/naming';
+import { createPlainNaming } from '../../../../src/stats/names';
 import { createRegistry, type Registry } from '../../../../src/stats/registry';
 import { statsdLines } from '../../../../src/stats/statsd/create-statsd';
 

@@ -3,7 +3,7 @@ import { createPoolLive } from '../../../../../src/app/workers/pool/pool-live';
 import type { SeenByWorker } from '../../../../../src/app/workers/messages';
 import { createSlot, type Slot } from '../../../../../src/app/workers/pool/slot';
 import { createLiveView } from '../../../../../src/stats/dashboard/create-live-view';
-import { createMergedGauges } from '../../../../../src/stats/merge-differences';
+import { createMergedGauges } from '../../../../../src/stats/differences';
 import { createRegistry } from '../../../../../src/stats/registry';
 import { createFakeWorkers, type FakeWorker } from '../../../../support/fake-workers';
 
