@@ -1,9 +1,13 @@
 import { isBudgetLimiter } from '../core/budgets/budget';
 import { describeLimit } from '../core/rules/describe-limit';
 import type { Rules } from '../core/rules/rules';
-import type { FigureCollector, RuleFigures } from './figures';
+import {
+  type FigureCollector,
+  type RuleFigures,
+  whyUnmatched,
+  type UnmatchedCounts,
+} from './figures';
 import type { LineCounts } from './read-log';
-import { whyUnmatched, type UnmatchedCounts } from './unmatched';
 
 const MAX_LIMITED = 10;
 

@@ -4,18 +4,15 @@ import type { ZoneLookup } from '../core/windows/zone-data';
 import { READER_GONE } from '../platform/stdio';
 import { UsageError } from '../platform/errors';
 import { RunComparison, type Comparison } from './compare-runs';
-import { FigureCollector } from './figures';
+import { FigureCollector, UnmatchedCounts } from './figures';
 import { openDecisions, openInput, OutputUnread, createProgress } from './files';
-import { loadRules, RulesRefused } from './load-rules';
-import { createLogReader, type LogReader } from './log-reader';
+import { loadRules, RulesRefused, createRuleRun, type RuleRun } from './run-rules';
+import { createLogReader, type LogReader, MapFileError } from './log-reader';
 import type { LogRecord } from './log-record';
-import { MapFileError } from './map-file';
 import { parseOptions, USAGE, type SimulateOptions } from './options';
 import { printComparison, printReport } from './print-report';
 import { createLineCounts, readLog, type LineCounts } from './read-log';
 import { toReport, type SimulationReport } from './report';
-import { createRuleRun, type RuleRun } from './run-rules';
-import { UnmatchedCounts } from './unmatched';
 
 export interface Streams {
   readonly stdin: Readable;

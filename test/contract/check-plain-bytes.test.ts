@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { PendingRequest } from '../../src/core/ports';
 import { HTTP_TIMEOUTS } from '../../src/platform/http-listener';
-import type { CheckSet } from '../../src/request-maps/check/check';
+import type { CheckSet } from '../../src/request-maps/check';
 import { parseCheckFiles } from '../../src/rule-sources/check-files';
 import { DEFAULT_BOUNDS } from '../../src/transport/bounds';
 import { createHttpTransport } from '../../src/transport/http/transport';

@@ -5,7 +5,7 @@ import type { Subscription } from 'rxjs';
 import { DEFAULT_REQUEST_BOUNDS } from '../../src/core/decision/request';
 import { problemText } from '../../src/fields/problem';
 import { systemClock } from '../../src/platform/clock';
-import type { CheckSet } from '../../src/request-maps/check/check';
+import type { CheckSet } from '../../src/request-maps/check';
 import { followCheckFiles } from '../../src/rule-sources/check-files';
 import { checkRules } from '../../src/rule-sources/check/check-rules';
 import type { LoadResult } from '../../src/rule-sources/load-result';

@@ -4,7 +4,7 @@ import type { CounterReply, Counters, PendingRequest } from '../../src/core/port
 import { createMemoryCounters } from '../../src/counters/memory/create-memory-counters';
 import { createDecideBatch } from '../../src/decisions/decide-batch';
 import { HTTP_TIMEOUTS } from '../../src/platform/http-listener';
-import type { CheckSet } from '../../src/request-maps/check/check';
+import type { CheckSet } from '../../src/request-maps/check';
 import { parseCheckFiles } from '../../src/rule-sources/check-files';
 import { DEFAULT_BOUNDS, type TransportBounds } from '../../src/transport/bounds';
 import { createHttpTransport } from '../../src/transport/http/transport';

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import type { PendingRequest } from '../../src/core/ports';
 import { HTTP_TIMEOUTS } from '../../src/platform/http-listener';
-import type { CheckSet, ProxyName } from '../../src/request-maps/check/check';
+import type { CheckSet, ProxyName } from '../../src/request-maps/check';
 import { parseCheckFiles } from '../../src/rule-sources/check-files';
 import { DEFAULT_BOUNDS } from '../../src/transport/bounds';
 import { createHttpTransport } from '../../src/transport/http/transport';

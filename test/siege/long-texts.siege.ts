@@ -1,6 +1,6 @@
 import { parseDuration } from '../../src/platform/env-table/parsers';
 import { compilePattern } from '../../src/platform/pattern';
-import { ENVOY_TEXT, ISTIO_TEXT } from '../../src/simulate/access-log';
+import { ENVOY_TEXT, ISTIO_TEXT } from '../../src/simulate/log-formats';
 import { createRegistry } from '../../src/stats/registry';
 import { createTaggedNaming } from '../../src/stats/names';
 import { createRequestDecoder } from '../../src/wire/ratelimit/decode-request';

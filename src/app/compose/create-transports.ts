@@ -4,7 +4,7 @@ import type { CallTracer, Random } from '../../core/ports';
 import type { HttpLimits } from '../../platform/http-listener';
 import { addressText, listenAt } from '../../platform/listen-address';
 import type { LogFields, Logger } from '../../platform/logger';
-import type { CheckSet } from '../../request-maps/check/check';
+import type { CheckSet } from '../../request-maps/check';
 import type { GrpcServerSettings, BoundSettings } from '../../settings/servers';
 import type { Settings } from '../../settings/settings';
 import type { Registry } from '../../stats/registry';

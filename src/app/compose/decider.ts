@@ -7,7 +7,7 @@ import type { LimitsFromHashes } from '../../counters/limits-from/create-limits-
 import type { HttpLimits } from '../../platform/http-listener';
 import { memoryBounds, readHeapLimit } from '../store/memory-bounds';
 import type { LogLevel } from '../../platform/logger';
-import type { CheckSet } from '../../request-maps/check/check';
+import type { CheckSet } from '../../request-maps/check';
 import type { Settings } from '../../settings/settings';
 import { createLiveView, type LiveView } from '../../stats/dashboard/create-live-view';
 import type { Tracing } from '../../tracing/create-tracing';

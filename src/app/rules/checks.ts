@@ -3,7 +3,7 @@ import { createSnapshot, createStopSignal } from '../../../streams';
 import type { Clock, Statistics } from '../../core/ports';
 import { countErrors } from '../../fields/problem';
 import type { Logger } from '../../platform/logger';
-import type { CheckSet } from '../../request-maps/check/check';
+import type { CheckSet } from '../../request-maps/check';
 import { followCheckFiles } from '../../rule-sources/check-files';
 import type { LoadResult } from '../../rule-sources/load-result';
 import type { Settings } from '../../settings/settings';

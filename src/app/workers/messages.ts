@@ -1,4 +1,4 @@
-import type { CheckSet } from '../../request-maps/check/check';
+import type { CheckSet } from '../../request-maps/check';
 import type { FoundZone } from '../../core/windows/zone-data';
 import type { DomainDefinition } from '../../core/rules/definition';
 import type { Differences } from '../../stats/differences';

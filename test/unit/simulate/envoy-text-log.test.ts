@@ -2,7 +2,7 @@ import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { ENVOY_TEXT, ISTIO_TEXT } from '../../../src/simulate/access-log';
+import { ENVOY_TEXT, ISTIO_TEXT } from '../../../src/simulate/log-formats';
 import { simulate } from '../../../src/simulate/simulate';
 import {
   ENVOY_LINE as ENVOY,

@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { applyMap } from '../../../src/simulate/log-reader';
-import { COMBINED_NAMES, readCombinedLine } from '../../../src/simulate/access-log';
-import { ANY_NAMES, parseMapFile } from '../../../src/simulate/map-file';
-import { parseObject } from '../../../src/simulate/request-lines';
+import { applyMap, ANY_NAMES, parseMapFile } from '../../../src/simulate/log-reader';
+import { COMBINED_NAMES, readCombinedLine, parseObject } from '../../../src/simulate/log-formats';
 
 const parse = (text: string) => parseMapFile('map.yaml', text, ANY_NAMES);
 const example = (name: string) => parse(readFileSync(`examples/simulate/${name}.map.yaml`, 'utf8'));

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { maskAddress } from '../../../src/request-maps/make-descriptors';
-import { readCombinedLine } from '../../../src/simulate/access-log';
+import { readCombinedLine } from '../../../src/simulate/log-formats';
 import { DistinctNames, CountHistogram } from '../../../src/simulate/bounded-counts';
 import { readTime } from '../../../src/simulate/log-record';
 import { ReorderBuffer } from '../../../src/simulate/read-log';
-import { UnmatchedCounts } from '../../../src/simulate/unmatched';
+import { UnmatchedCounts } from '../../../src/simulate/figures';
 import { request } from '../../support/requests';
 
 describe('the time of a line', () => {

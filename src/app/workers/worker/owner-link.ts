@@ -3,7 +3,7 @@ import { compileInSlices, type CompileOptions } from '../../../core/rules/compil
 import type { Rules } from '../../../core/rules/rules';
 import type { FoundZone } from '../../../core/windows/zone-data';
 import type { RequestBounds } from '../../../core/decision/request';
-import type { CheckSet } from '../../../request-maps/check/check';
+import type { CheckSet } from '../../../request-maps/check';
 import { parseCheckFiles } from '../../../rule-sources/check-files';
 import { createAssembly } from '../../../rule-sources/loader/chunks';
 import { inSlices } from '../../../rule-sources/loader/rule-loader';

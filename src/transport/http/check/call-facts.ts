@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { withoutMapping } from '../../../platform/proxy-hops';
-import { STYLES, WORDS, type Check, type ProxyWords } from '../../../request-maps/check/check';
+import { STYLES, WORDS, type Check, type ProxyWords } from '../../../request-maps/check';
 import type { RequestFacts, RequestField } from '../../../request-maps/request-map';
 import {
   normalizeHost,

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Answer, Responder, Statistics } from '../../../core/ports';
-import type { Check } from '../../../request-maps/check/check';
+import type { Check } from '../../../request-maps/check';
 import { refuse, toHttpStatus, toRefusal, type Refusal } from '../../responses';
 import type { Decision, Header, LimitFigures } from '../../../core/model';
 

@@ -3,7 +3,7 @@ import type { Snapshot } from '../../../../streams';
 import type { PolicyOptions } from '../../../core/decision/policy-headers';
 import { failure } from '../../../core/errors';
 import type { CallTracer, PendingRequest, Statistics, CallKind } from '../../../core/ports';
-import { type CheckSet, type Check, WORDS } from '../../../request-maps/check/check';
+import { type CheckSet, type Check, WORDS } from '../../../request-maps/check';
 import { refusal, refuse, type Refusal } from '../../responses';
 import { headersOf } from '../call-headers';
 import { CallFacts } from './call-facts';

@@ -3,7 +3,7 @@ import { Subject } from 'rxjs';
 import { createSnapshot } from '../../../../../streams';
 import { createPool } from '../../../../../src/app/workers/pool/pool';
 import type { FromWorker } from '../../../../../src/app/workers/messages';
-import type { CheckSet } from '../../../../../src/request-maps/check/check';
+import type { CheckSet } from '../../../../../src/request-maps/check';
 import type { OwnerPorts } from '../../../../../src/app/compose/decider';
 import { compileRules } from '../../../../../src/core/rules/compile';
 import type { DomainDefinition } from '../../../../../src/core/rules/definition';

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import type { IncomingMessage } from 'node:http';
 import { DEFAULT_BOUNDS } from '../../../../../src/transport/bounds';
-import { PROXIES, WORDS, type Check } from '../../../../../src/request-maps/check/check';
-import { parseCheck } from '../../../../../src/request-maps/check/parse-check';
+import { PROXIES, WORDS, type Check, parseCheck } from '../../../../../src/request-maps/check';
 import { REQUEST_FIELDS } from '../../../../../src/request-maps/request-map';
 import { readRuleFile } from '../../../../../src/rule-sources/yaml/locate';
 import { CallFacts } from '../../../../../src/transport/http/check/call-facts';
