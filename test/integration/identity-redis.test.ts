@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer } from 'node:tls';
 import { createRedisStore } from '../../src/identity/store/redis/create-redis-store';
-import type { RedisStoreOptions } from '../../src/identity/store/redis/client-options';
+import type { RedisStoreOptions } from '../../src/identity/store/redis/redis-client';
 import { StoreUnavailable, type IdentityStore } from '../../src/identity/store/store';
 import { createAuthority, type Authority } from '../support/certificates';
 import { eventually } from '../support/edge/eventually';

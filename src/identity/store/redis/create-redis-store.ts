@@ -12,8 +12,7 @@ import {
   type LiveSession,
 } from '../records';
 import { type IdentityStore, StoreUnavailable } from '../store';
-import type { RedisStoreOptions } from './client-options';
-import { openRedis } from './open-redis';
+import { type RedisStoreOptions, openRedis } from './redis-client';
 
 /**
  * The keys of the store. Each is independent: nothing needs two of them in one slot. A session's key lives as long as the session,
