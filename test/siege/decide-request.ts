@@ -5,7 +5,7 @@ import { createDecideBatch } from '../../src/decisions/decide-batch';
 import { createRecordStats } from '../../src/stats/record-stats';
 import { createRegistry } from '../../src/stats/registry';
 import { printDecision } from '../../src/transport/http/json-endpoint';
-import { parseRequest } from '../../src/transport/http/json/parse-request';
+import { parseRequest } from '../../src/transport/http/json-request';
 import {
   createRequestDecoder,
   isMalformed,

@@ -16,7 +16,7 @@ import {
   type ParseJsonRequest,
   post,
 } from '../../transport/debug/admin/endpoints';
-import { parseRequest } from '../../transport/http/json/parse-request';
+import { parseRequest } from '../../transport/http/json-request';
 import type { Registry } from '../../stats/registry';
 import type { StoreView } from '../store/backend';
 import type { OperatorStore } from '../store/store';

@@ -11,7 +11,7 @@ import type { DecisionOptions } from '../../decisions/decide-batch';
 import type { AdminAnswer, AdminEndpoint } from '../../transport/debug/admin/admin-router';
 import type { TransportBounds } from '../../transport/bounds';
 import { toMalformed } from '../../transport/http/json-endpoint';
-import { parseRequest } from '../../transport/http/json/parse-request';
+import { parseRequest } from '../../transport/http/json-request';
 import { toRefusal } from '../../transport/responses';
 import { failure } from '../../core/errors';
 import type { OperatorStore } from '../store/store';

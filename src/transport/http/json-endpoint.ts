@@ -4,8 +4,7 @@ import type { Decision, DescriptorStatus, Header } from '../../core/model';
 import type { Responder, CallKind, CallTracer, PendingRequest, Statistics } from '../../core/ports';
 import type { TransportBounds } from '../bounds';
 import { headersOf } from './call-headers';
-import type { MalformedBody } from './json/field-reader';
-import { parseRequest } from './json/parse-request';
+import { type MalformedBody, parseRequest } from './json-request';
 import { readBody } from '../read-body';
 import { refuse, respondJson, toHttpStatus, toRefusal, type Refusal } from '../responses';
 

@@ -2,8 +2,12 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Clock } from '../../../core/ports';
 import { until, type Steps } from '../../../core/steps';
-import { readCpuProfile, CPU_INTERVAL_MICROSECONDS } from './cpu-profile';
-import { readHeapProfile, HEAP_INTERVAL_BYTES } from './heap-profile';
+import {
+  readCpuProfile,
+  CPU_INTERVAL_MICROSECONDS,
+  readHeapProfile,
+  HEAP_INTERVAL_BYTES,
+} from './v8-profiles';
 import { toPprof, printV8 } from './to-pprof';
 import type { HeapProfiler, Profiler } from 'node:inspector';
 import { Session } from 'node:inspector/promises';

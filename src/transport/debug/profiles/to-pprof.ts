@@ -9,7 +9,7 @@ import {
   emptyTableToken,
 } from 'pprof-format';
 import type { Steps } from '../../../core/steps';
-import type { CallFrame, SampledProfile, ValueKind } from './frames';
+import type { CallFrame, SampledProfile, ValueKind } from './v8-profiles';
 import type { HeapProfiler, Profiler } from 'node:inspector';
 import { printJson } from '../work/serve-work';
 

@@ -2,9 +2,11 @@ import type { HeapProfiler, Profiler } from 'node:inspector';
 import { Profile } from 'pprof-format';
 import type { Steps } from '../../../../src/core/steps';
 import { parseProfileRequest } from '../../../../src/transport/debug/profile-endpoint';
-import { readCpuProfile } from '../../../../src/transport/debug/profiles/cpu-profile';
-import type { SampledProfile } from '../../../../src/transport/debug/profiles/frames';
-import { readHeapProfile } from '../../../../src/transport/debug/profiles/heap-profile';
+import {
+  readCpuProfile,
+  type SampledProfile,
+  readHeapProfile,
+} from '../../../../src/transport/debug/profiles/v8-profiles';
 import { toPprof, printV8 } from '../../../../src/transport/debug/profiles/to-pprof';
 import { runSteps } from '../../../support/run-steps';
 

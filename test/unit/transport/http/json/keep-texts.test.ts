@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { parseRequest } from '../../../../../src/transport/http/json/parse-request';
+import { parseRequest } from '../../../../../src/transport/http/json-request';
 import { UNBOUNDED } from '../../../../support/bounds';
 
 setFlagsFromString('--expose-gc');

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { UNIT_NUMBERS } from '../../../../../src/core/units';
 import type { MessageTypeDefinition } from '@grpc/proto-loader';
 import { RATE_LIMIT_PROTO, loadProtos } from '../../../../../src/platform/proto-files';
-import { parseRequest as parseBounded } from '../../../../../src/transport/http/json/parse-request';
+import { parseRequest as parseBounded } from '../../../../../src/transport/http/json-request';
 import { createRequestDecoder } from '../../../../../src/wire/ratelimit/decode-request';
 import { UNBOUNDED } from '../../../../support/bounds';
 
