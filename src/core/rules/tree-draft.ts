@@ -1,7 +1,7 @@
 import type { RuleDefinition, RulePlace } from './definition';
 import type { KeyTemplate } from './key-template';
 import { compileLimit, type LimitMaker } from './compile-limit';
-import { reservationNodes } from './reservation-nodes';
+import { reservationNodes } from './compile-budget';
 import type { DomainRules, KeyRules, RuleLevel, RuleNode } from './rules';
 import { redactedValue, type Secrets, schemeOf, type Tokens, type TokenScheme } from './secrets';
 import { addWildcard, createWildcards, type WildcardDraft } from './wildcards';

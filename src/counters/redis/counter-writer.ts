@@ -6,7 +6,7 @@ import { isRecord, lifetimeMs, unused, usedHits } from '../../core/kinds/limiter
 import type { BudgetState, CounterState, Limiter, State } from '../../core/kinds/kind';
 import { tickAt } from '../../core/kinds/ticks';
 import { type CounterReading, type CounterWriter, type Increment } from '../../core/ports';
-import { hasReservations } from '../../core/rules/reservation-nodes';
+import { hasReservations } from '../../core/rules/compile-budget';
 import { toKeyError } from '../count';
 import { placeOfLimit } from '../../core/rules/rules';
 import {
