@@ -11,8 +11,13 @@ import {
 import type { Clock } from '../../core/ports';
 import { WHOLE } from '../../fields/problem';
 import type { LoadResult, RuleFiles } from '../load-result';
-import type { WatchTarget } from './resolve-path';
-import { directoryOf, type DirectoryOptions, surveyDirectory, type Survey } from './survey';
+import {
+  type WatchTarget,
+  directoryOf,
+  type DirectoryOptions,
+  surveyDirectory,
+  type Survey,
+} from './survey';
 import { setTimeout as delay } from 'node:timers/promises';
 import { mustRetry, readRuleFiles } from './read-rule-files';
 import { watch } from 'chokidar';

@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs';
-import { resolvePath } from '../../../../src/rule-sources/directory/resolve-path';
+import { resolvePath } from '../../../../src/rule-sources/directory/survey';
 import { createTemporaryDirectory, type TemporaryDirectory } from '../../../support/rule-directory';
 
 let directory: TemporaryDirectory;
