@@ -30,7 +30,7 @@ import {
   type BatchContext,
   type Verdicts,
 } from './batch';
-import { withPolicies } from './with-policies';
+import { withPolicies } from './policies';
 
 const NO_HEADERS: readonly Header[] = [];
 const NO_VERDICTS: Verdicts = [];
