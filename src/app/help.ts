@@ -1,4 +1,4 @@
-import { USAGE as CLIENT_USAGE } from '../cli/flags';
+import { USAGE as CLIENT_USAGE } from '../cli/options';
 import { HASH_USAGE } from '../cli/hash-value';
 import { USAGE as CHECK_USAGE } from '../rule-sources/check/options';
 import { USAGE as SIMULATE_USAGE } from '../simulate/options';

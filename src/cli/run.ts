@@ -1,6 +1,11 @@
 import { shouldRateLimit } from './call';
-import { USAGE } from './flags';
-import { type ClientOptions, parseOptions, type Descriptor, type ExplainOptions } from './options';
+import {
+  USAGE,
+  type ClientOptions,
+  parseOptions,
+  type Descriptor,
+  type ExplainOptions,
+} from './options';
 import { toProtoJson, toText } from './response';
 import { readFileSync } from 'node:fs';
 import { toReason } from '../platform/errors';

@@ -1,4 +1,4 @@
-import { USAGE } from '../../../src/cli/flags';
+import { USAGE } from '../../../src/cli/options';
 import { completionOf } from '../../../src/platform/flags';
 
 it('offers every flag of a help once, and no word of its prose', () => {
