@@ -1,6 +1,5 @@
 import { type Environment, type Diagnostics, readTable } from '../platform/env-table/table';
-import { adminTable, toAdmin } from './admin';
-import { readServers, boundsTable, healthTable, checkTable } from './servers';
+import { adminTable, toAdmin, readServers, boundsTable, healthTable, checkTable } from './servers';
 import { clientFiles, TLS_FILES } from './client-files';
 import {
   configurationTable,

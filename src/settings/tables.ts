@@ -4,9 +4,8 @@ import {
   type Environment,
   isServiceLink,
 } from '../platform/env-table/table';
-import { adminTable } from './admin';
-import { backendTable, memoryTable } from './backend';
 import {
+  adminTable,
   debugTable,
   grpcTable,
   grpcTlsTable,
@@ -15,6 +14,7 @@ import {
   healthTable,
   checkTable,
 } from './servers';
+import { backendTable, memoryTable } from './backend';
 import { configurationTable, secretsTable, timeZonesTable } from './configuration';
 import { loggingTable, decisionLogTable } from './logging';
 import { decisionsTable, leasesTable } from './decisions';

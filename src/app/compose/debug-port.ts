@@ -13,7 +13,7 @@ import type { Listener } from '../../transport/listener';
 import type { RulesActor } from '../rules/rules';
 import type { Admin } from '../admin/create-admin';
 import { hostname } from 'node:os';
-import type { AdminSettings } from '../../settings/admin';
+import type { AdminSettings } from '../../settings/servers';
 import type { LiveView } from '../../stats/dashboard/create-live-view';
 import type { HealthActor } from '../observe/health';
 import { packageVersion } from '../../platform/package';
