@@ -46,7 +46,7 @@ export {
   type Disconnected,
 } from './pipelines/discovery-session';
 export { flushPeriodically, type FlushPeriodically } from './pipelines/flush-periodically';
-export { orderlyStop, type OrderlyStop, type StopEnd } from './pipelines/orderly-stop';
+export { orderlyStop, type OrderlyStop, type StopEnd } from './stop';
 export {
   fromDuplex,
   type DuplexEnd,
@@ -62,4 +62,4 @@ export {
 export { createMailbox } from './state/mailbox';
 export { createSnapshot, type Snapshot, type SnapshotOwner } from './state/snapshot';
 export { createStreamGroup } from './state/stream-group';
-export { createStopSignal, type StopSignal } from './state/stop-signal';
+export { createStopSignal, type StopSignal } from './stop';

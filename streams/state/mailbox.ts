@@ -1,5 +1,5 @@
 import { defer, finalize, Subject, takeUntil, throwError } from 'rxjs';
-import { createStopSignal } from './stop-signal';
+import { createStopSignal } from '../stop';
 
 /** Turns calls into a stream for one reader; holds nothing. */
 export function createMailbox<T>() {

@@ -22,7 +22,7 @@ import {
   throttleTime,
   type OperatorFunction,
 } from 'rxjs';
-import { createStopSignal } from './stop-signal';
+import { createStopSignal } from '../stop';
 
 interface Followed<Reason> {
   readonly attemptsSubject: Subject<AttemptResult<Reason>>;
