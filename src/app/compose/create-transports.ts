@@ -15,7 +15,7 @@ import { createHttpTransport } from '../../transport/http/transport';
 import type { NotCounted } from '../observe/health';
 import { allOrEveryError, type CallAddresses } from '../process/open-ports';
 import { type Certificates, createRefusalLog } from '../tls/certificates';
-import { toCheckPolicies } from './to-decision-options';
+import { toCheckPolicies } from './decisions';
 
 const loadGrpcJs = () => require('../../transport/grpc/grpc-js/transport') as typeof GrpcJs;
 

@@ -5,7 +5,7 @@ import type { Rules } from '../../core/rules/rules';
 import { createMemoryCounters } from '../../counters/memory/create-memory-counters';
 import type { LimitsFromHashes } from '../../counters/limits-from/create-limits-from';
 import type { HttpLimits } from '../../platform/http-listener';
-import { memoryBounds, readHeapLimit } from '../store/memory-bounds';
+import { memoryBounds, readHeapLimit } from '../store/memory-store';
 import type { LogLevel } from '../../platform/logger';
 import type { CheckSet } from '../../request-maps/check';
 import type { Settings } from '../../settings/settings';
@@ -14,8 +14,12 @@ import type { Tracing } from '../../tracing/create-tracing';
 import type { PortShare } from '../../transport/listener';
 import type { WorkerProfiles } from '../../transport/debug/profile-endpoint';
 import { type ServiceHealth, createNotCounted } from '../observe/health';
-import { createDecisionReports, createDecisionsActor, type ReportsDeps } from './decisions';
-import { toDecisionOptions } from './to-decision-options';
+import {
+  createDecisionReports,
+  createDecisionsActor,
+  type ReportsDeps,
+  toDecisionOptions,
+} from './decisions';
 import { createTransports, listenForCalls } from './create-transports';
 import { bothLogs, createDebugDecisions } from '../observe/debug-decisions';
 import { createDecisionLog, type DecisionLogDeps } from '../observe/decision-log';

@@ -25,7 +25,7 @@ import { timeZoneDataText, watchTimeZones } from '../rules/time-zones';
 import type { SecretKeys } from '../secrets/create-secret-keys';
 import { openKeyCheck } from '../secrets/watch-secret-keys';
 import { createCertificates } from '../tls/certificates';
-import { toDecisionOptions } from './to-decision-options';
+import { toDecisionOptions } from './decisions';
 import { createTroubles } from '../observe/troubles';
 
 export interface OwnerDeps {

@@ -1,5 +1,5 @@
 import type { Logger } from '../../platform/logger';
-import { memoryWarning, readHeapLimit } from '../store/memory-bounds';
+import { memoryWarning, readHeapLimit } from '../store/memory-store';
 import type { Settings } from '../../settings/settings';
 import { packageVersion } from '../../platform/package';
 import { describeRuleSource } from '../rules/rule-source';

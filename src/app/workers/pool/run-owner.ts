@@ -1,7 +1,7 @@
 import type { DomainDefinition } from '../../../core/rules/definition';
 import type { Rules } from '../../../core/rules/rules';
 import { monotonicMs, systemClock } from '../../../platform/clock';
-import { openCountedLines } from '../../observe/counted-lines';
+import { openCountedLines } from '../../observe/decision-log';
 import { standardError } from '../../../platform/logger';
 import { createLiveView } from '../../../stats/dashboard/create-live-view';
 import { createRegistry } from '../../../stats/registry';
@@ -12,7 +12,7 @@ import { describeTimeZones, openTimeZones } from '../../rules/time-zones';
 import { ruleLoads } from '../../rules/rule-source';
 import { createSecretKeys } from '../../secrets/create-secret-keys';
 import { logStart, type Start } from '../../process/start';
-import { toDecisionOptions } from '../../compose/to-decision-options';
+import { toDecisionOptions } from '../../compose/decisions';
 import { createOwnerStore, withOwnerStore } from './owner-store';
 import { createPool, type WorkerPool } from './pool';
 import type { StartedWorkers } from './start-workers';

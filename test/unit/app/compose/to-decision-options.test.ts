@@ -1,7 +1,4 @@
-import {
-  toCheckPolicies,
-  toDecisionOptions,
-} from '../../../../src/app/compose/to-decision-options';
+import { toCheckPolicies, toDecisionOptions } from '../../../../src/app/compose/decisions';
 import { readSettings } from '../../../../src/settings/settings';
 
 const settingsOf = (body: string) => {

@@ -1,4 +1,4 @@
-import { memoryBounds, memoryWarning } from '../../../../src/app/store/memory-bounds';
+import { memoryBounds, memoryWarning } from '../../../../src/app/store/memory-store';
 
 const MIB = 2 ** 20;
 const memory = (maxBytes?: number) => ({ maxKeys: 1_000, maxBytes });
