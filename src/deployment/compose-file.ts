@@ -1,5 +1,9 @@
-import { fieldsOf, listOf, textOf, wordsOf, type YamlFields } from './fields';
 import {
+  fieldsOf,
+  listOf,
+  textOf,
+  wordsOf,
+  type YamlFields,
   wordsAfterProgram,
   isRateLimitService,
   toGiven,

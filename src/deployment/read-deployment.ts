@@ -1,9 +1,8 @@
 import { Composer } from 'yaml';
 import { parseTokens, textOfBytes } from '../rule-sources/yaml/locate';
 import { readComposeFile } from './compose-file';
-import { isMap } from './fields';
+import { isMap, type Deployment, toGiven, type GivenValue } from './workload';
 import { readManifests } from './kubernetes-file';
-import { type Deployment, toGiven, type GivenValue } from './workload';
 
 /** Maximal number of expanded aliases in a document. */
 const MAX_ALIASES = 1_000;
