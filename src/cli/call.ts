@@ -1,6 +1,7 @@
 import { credentials, status, type ChannelCredentials, type ServiceError } from '@grpc/grpc-js';
 import { toReason } from '../platform/errors';
-import { openRateLimitChannel, type RawRateLimitResponse } from '../platform/rate-limit-channel';
+import { openRateLimitChannel } from '../platform/rate-limit-channel';
+import type { RawRateLimitResponse } from '../platform/rate-limit-response';
 import { readPemNow } from '../platform/tls-files';
 import type { ClientOptions, Descriptor, TlsOptions } from './options';
 

@@ -6,7 +6,7 @@ import type {
   RawStruct,
   RawTime,
   RawValue,
-} from '../platform/rate-limit-channel';
+} from '../platform/rate-limit-response';
 import type { Descriptor } from './options';
 
 /** The rule that refused, from RESPONSE_DYNAMIC_METADATA: its key in statistics, its name, and its limit. */

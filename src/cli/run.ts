@@ -9,7 +9,7 @@ import {
 import { toProtoJson, toText } from './response';
 import { readFileSync } from 'node:fs';
 import { toReason } from '../platform/errors';
-import type { RawRateLimitResponse } from '../platform/rate-limit-channel';
+import type { RawRateLimitResponse } from '../platform/rate-limit-response';
 
 /** The output of the process and its exit code. */
 export interface CliResult {

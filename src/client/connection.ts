@@ -10,8 +10,8 @@ import {
   openRateLimitChannel,
   RECONNECT_OPTIONS,
   type CallTerms,
-  type RawRateLimitResponse,
 } from '../platform/rate-limit-channel';
+import type { RawRateLimitResponse } from '../platform/rate-limit-response';
 import type { DescriptorMessage } from './descriptors';
 import { RateLimiterError, type RateLimiterErrorCode } from './errors';
 import type { RateLimiterTls } from './options';

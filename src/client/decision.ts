@@ -3,7 +3,7 @@ import type {
   RawRateLimitResponse,
   RawStatus,
   RawTime,
-} from '../platform/rate-limit-channel';
+} from '../platform/rate-limit-response';
 import { RateLimiterError } from './errors';
 
 export type LimitUnit =

@@ -39,7 +39,7 @@ afterAll(() => rm(folder, { recursive: true }));
 it('holds what the commands and the clients need, and nothing else', () => {
   const paths = packed.files.map(({ path }) => path);
   const expected =
-    /^(dist\/(src|streams)\/.+\.m?js|dist\/src\/counters\/redis\/lua\/.+\.lua|dist\/src\/(client|identity\/(client|contract))\/[\w-]+\.d\.m?ts|dist\/man\/.+\.1|proto\/.+\.(proto|js|json)|proto\/README\.md|ui\/.+|zoneinfo\/.+|examples\/config\/.+|package\.json|README\.md|CHANGELOG\.md|LICENSE|NOTICE|weir-rules\.schema\.json)$/;
+    /^(dist\/(src|streams)\/.+\.m?js|dist\/src\/counters\/redis\/lua\/.+\.lua|dist\/src\/(client|identity\/(client|contract))\/[\w-]+\.d\.m?ts|dist\/src\/platform\/rate-limit-response\.d\.ts|dist\/man\/.+\.1|proto\/.+\.(proto|js|json)|proto\/README\.md|ui\/.+|zoneinfo\/.+|examples\/config\/.+|package\.json|README\.md|CHANGELOG\.md|LICENSE|NOTICE|weir-rules\.schema\.json)$/;
   expect(paths.filter((path) => !expected.test(path))).toEqual([]);
   for (const path of [
     'LICENSE',

@@ -1,5 +1,5 @@
 import { readDecision, type RateLimitDecision } from '../../../src/client/decision';
-import type { RawRateLimitResponse } from '../../../src/platform/rate-limit-channel';
+import type { RawRateLimitResponse } from '../../../src/platform/rate-limit-response';
 
 const LIMIT = { name: 'ten', requestsPerUnit: 10, unit: 'MINUTE' };
 const over = (seconds: string, currentLimit: object = LIMIT) => ({

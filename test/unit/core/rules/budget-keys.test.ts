@@ -1,5 +1,5 @@
 import type { BudgetLimiter } from '../../../../src/core/budgets/budget';
-import type { KeyRules, RuleLimit } from '../../../../src/core/rules/rules';
+import { placeOfLimit, type KeyRules, type RuleLimit } from '../../../../src/core/rules/rules';
 import { budgetOf, inFlight, type LimitSketch } from '../../../support/budgets';
 import { rulesOf } from '../../../support/rules';
 
@@ -30,5 +30,29 @@ describe('the end of the keys of a rule with several limits', () => {
       leaseMs: 600_000,
       isReleased: false,
     });
+  });
+});
+
+describe('the place of a limit among those of its rule', () => {
+  const named = limitOf([
+    { ...HOUR, name: 'burst' },
+    { ...DAY, name: 'daily' },
+  ]);
+
+  it.each([
+    ['daily', 1],
+    ['burst', 0],
+    ['monthly', undefined],
+    [undefined, undefined],
+  ])('of %s is %s', (name, place) => {
+    expect(placeOfLimit(named, name)).toBe(place);
+  });
+
+  it('is none in a rule of one limit', () => {
+    const { domains } = rulesOf('d', [
+      { key: 'k', limit: { unit: 'HOUR', requestsPerUnit: 5, name: 'burst' } },
+    ]);
+    const limit = (domains.get('d')?.top as KeyRules).anyValue?.limit as RuleLimit;
+    expect(placeOfLimit(limit, 'burst')).toBeUndefined();
   });
 });
