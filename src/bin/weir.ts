@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import '../platform/compile-cache';
+import '../platform/rxjs-in-one-file';
 import { join } from 'node:path';
 import { folderWith } from '../platform/package';
 import { failStart } from '../app/process/run-process';
