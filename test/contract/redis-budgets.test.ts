@@ -287,8 +287,9 @@ describeWithStores('reservations of a rule with one limit', () => {
     sort: 'window' | 'gcra' | 'sliding',
     isForced = false,
     periodSeconds = 3_600,
+    limit = 10,
   ): BudgetLimiter => {
-    const one = { sort, limit: 10, burst: 10, periodSeconds, chargeDenied: false } as const;
+    const one = { sort, limit, burst: limit, periodSeconds, chargeDenied: false } as const;
     const reserve = { leaseMs: LEASE_MS, isReleased: false };
     return budgetLimiterOf({
       entries: [budgetEntry(one)],
@@ -376,6 +377,9 @@ describeWithStores('reservations of a rule with one limit', () => {
     const limiter = limiterOf('window', true);
     const heldAfter = async (one: Asking) => {
       await call([asked(key, limiter, one)]);
+      // What is read next would mend a sum below 0.
+      const sums = (await fieldsOf(key)).get('s') as Buffer;
+      expect(sums.readDoubleLE(9)).toBeGreaterThanOrEqual(0);
       const { states } = await call([ask(key, limiter, 0)]);
       const { held, open } = states[0] as BudgetState;
       return [held, open];
@@ -404,13 +408,32 @@ describeWithStores('reservations of a rule with one limit', () => {
     ]);
   });
 
-  it.each(['window', 'gcra', 'sliding'] as const)(
-    'are kept until a charge at the end of the lease is over, by %s',
-    async (sort) => {
-      const { key } = await playBoth([[limiterOf(sort), 'r', 'a', 10]]);
-      expect(await server.client.pttl(key)).toBeGreaterThan(LEASE_MS + 3_600_000);
+  it.each([
+    ['window', 10, 3_600_000],
+    ['gcra', 10, 3_600_000],
+    ['sliding', 10, 3_600_000],
+    ['sliding', 100, 7_200_000],
+  ] as const)(
+    'are kept until a charge at the end of the lease is over, by %s of %s',
+    async (sort, limit, afterMs) => {
+      const { key } = await playBoth([[limiterOf(sort, false, 3_600, limit), 'r', 'a', limit]]);
+      expect(await server.client.pttl(key)).toBeGreaterThan(LEASE_MS + afterMs);
     },
   );
+
+  it('meet a count beyond the exact numbers: an error', async () => {
+    const limiter = limiterOf('window');
+    const { key } = await playBoth([
+      [limiter, 'r', 'a', 4],
+      [limiter, 's', 'a', 3],
+    ]);
+    const sums = (await fieldsOf(key)).get('s') as Buffer;
+    sums.writeDoubleLE(2 ** 54, sums.length - 16);
+    await server.client.hset(key, 's', sums);
+    const { failures } = await call([asked(key, limiter, ['r', 'b', 1])], { nowMs: NOW_MS });
+    expect(String(failures?.get(0))).toContain('not an integer');
+    expect((await fieldsOf(key)).get('s')).toEqual(sums);
+  });
 
   it('are kept until the window ends in which they are charged', async () => {
     const limiter = limiterOf('window');

@@ -40,7 +40,7 @@ local function charge(key, order, ttl, used, previous, elapsed, isAstray)
   if order.undo then
     used, previous = kind.undo(order, used, previous, elapsed, -hits, floor(order.undo / order.micros))
   elseif kind.isLog then previous = kind.take(previous, charged * hits, order.now)
-  else used = max(0, min(used + charged * order.step, order.most)) end
+  else used = added(order, used, charged * hits) end
   if previous ~= '' and (used > 0 or previous ~= 0) then
     local text, ticks = kind.encode(order, used, previous, elapsed)
     return pcall('PSETEX', key, format(WHOLE, min(ceil(ticks * order.micros / 1000) + 1000, LONGEST)), text).err

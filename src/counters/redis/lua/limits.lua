@@ -15,9 +15,10 @@ local function complete(limit)
   limit.now = floor(micros / limit.micros)
   local most = limit.period + 1000 * SPARE_MS / limit.micros
   limit.astray, limit.latest = -most, limit.now + most
-  limit.capacity, limit.most = limit.size * limit.period, limit.kind.most
+  local kind = limit.kind
+  limit.capacity, limit.most, limit.free, limit.life = limit.size * limit.period, kind.most, kind.free, kind.life
   -- Units of a hit.
-  limit.unit = limit.kind.isDraining and limit.period or 1
+  limit.unit = kind.isDraining and limit.period or 1
 end
 -- The same for an order: equal charges to counters of one limit.
 local function completeOrder(order)
@@ -25,4 +26,10 @@ local function completeOrder(order)
   order.cost, order.step = order.hits * order.period, order.hits * order.unit
   -- The end of a text that is written now.
   if order.kind.isDraining then order.ready = format(' ' .. WHOLE, order.now) end
+end
+-- What a limit has used once hits are added (or fewer, below 0).
+local function added(limit, used, hits)
+  used = used + hits * limit.unit
+  if used > limit.most then return limit.most end
+  return used < 0 and 0 or used
 end

@@ -92,7 +92,7 @@ ${CHARGE}${STORED}${files('budgets/open', 'budgets/find', 'budgets/commit', 'bud
 export const BUDGETS_SCRIPT = script(
   TIMED,
   RECORD,
-  files('budgets/head', 'budgets/one-limit', 'budgets/arguments'),
+  files('budgets/head', 'budgets/reservations', 'budgets/one-limit', 'budgets/arguments'),
   GENERAL,
   file('budgets/main'),
 );

@@ -4,7 +4,8 @@ local function take()
   return ARGV[at - 1]
 end
 local function takeNumber()
-  return take() + 0
+  at = at + 1
+  return ARGV[at - 1] + 0
 end
 -- The names of the parts of a log, eight hits each: as many as its limit needs.
 local function addLog(limit)
@@ -14,18 +15,14 @@ local function addLog(limit)
   return limit
 end
 local function readLimit()
-  local limit, letter = { id = take() }, take()
-  limit.size = takeNumber()
-  local flags = takeNumber()
-  limit.isCharging, limit.isResting = flags % 2 == 1, flags >= 2
-  if letter == 'i' then
-    limit.isSlots = true
-    return limit
-  end
-  limit.drain, limit.period, limit.micros = takeNumber(), takeNumber(), takeNumber()
+  local id, letter, size, flags = take(), take(), takeNumber(), takeNumber()
+  local isCharging, isResting = flags % 2 == 1, flags >= 2
+  if letter == 'i' then return { id = id, size = size, isCharging = isCharging, isResting = isResting, isSlots = true } end
   local kind = kindOf(letter)
-  local kept = kind.kept
-  limit.kind = kind
+  local limit = {
+    id = id, kind = kind, size = size, isCharging = isCharging, isResting = isResting,
+    drain = takeNumber(), period = takeNumber(), micros = takeNumber()
+  }
   if kind.isCount then
     limit.isWindow = true
     limit.starts, limit.ends, limit.longest = takeNumber() * 1000, takeNumber(), takeNumber()
@@ -33,7 +30,7 @@ local function readLimit()
   end
   complete(limit)
   if kind.isLog then return addLog(limit) end
-  limit.part, limit.bytes, limit.form = limit.id .. ' ' .. kept, 8 * kept, '<' .. ('d'):rep(kept)
+  limit.part, limit.bytes, limit.form = id .. ' ' .. kind.kept, 8 * kind.kept, '<' .. ('d'):rep(kind.kept)
   return limit
 end
 -- The head of a record, and its size: where blocks have no state, and where they have.
@@ -73,8 +70,8 @@ local function readLimiter()
 end
 local function readOrder()
   local letter = take()
-  local order = { holds = take() == '1', text = take(), times = takeNumber() }
-  order.undo, order.hits = takeNumber(), tonumber(order.text)
+  local order = { holds = take() == '1', text = take(), times = takeNumber(), undo = takeNumber() }
+  order.hits = order.text + 0
   if order.undo == 0 then order.undo = nil end
   if letter == 'b' then
     order.limiter, order.mode = limiters[takeNumber()], take()

@@ -1,8 +1,7 @@
 -- Decides and commits a charge: the same as judge.ts, commit.ts and block.ts of core/budgets.
 local refusing = {}
--- Free units, reserved ones not counted as free.
 local function freeOf(limit, j)
-  return limit.kind.free(limit, U[j], P[j], E[j]) - held * limit.period
+  return freeUnits(limit, U[j], P[j], E[j], held)
 end
 -- Whether a charge is refused, and the index of the block that lasts; 0: none.
 local function judge(order, hits)
@@ -35,7 +34,7 @@ local function takeAll(limiter, hits, isDenied)
       if limit.isLog then
         P[j] = limit.kind.take(P[j], hits, limit.now)
         U[j] = #P[j] / 8
-      else U[j] = max(0, min(U[j] + hits * limit.unit, limit.most)) end
+      else U[j] = added(limit, U[j], hits) end
       isAny = true
     end
   end
@@ -120,7 +119,7 @@ local function commitBudget(order, i)
     return isStruck, opens, false
   end
   if mode == 'l' or was < 0 then return false, false, false end
-  held, open = max(0, held - was), max(0, open - 1)
-  local charged = mode == 'h' and was or mode == 'c' and 0 or hits
+  local charged
+  held, open, charged = settle(held, open, was, mode, hits)
   return charged > 0 and takeAll(order.limiter, charged), false, true
 end

@@ -71,7 +71,7 @@ local function lapseInto(limit, a, b, c)
     limit.now = floor(dueAt[d] * 1000 / limit.micros)
     local used, previous, elapsed = standBy(limit, a, b, c)
     if not used then a = MAX_EXACT + 1 break end
-    a, b, c = kind.figures(limit, min(used + dueHits[d] * limit.unit, kind.most), previous, elapsed)
+    a, b, c = kind.figures(limit, added(limit, used, dueHits[d]), previous, elapsed)
     c = c or 0
   end
   limit.now = now
@@ -81,7 +81,7 @@ local function standWindow(limit, at, used, last)
   local stood, _, ends_, isAstray = limit.kind.standBy(limit, used or 0, last)
   isMended = isMended or isAstray
   for d = 1, dues do
-    if dueAt[d] >= limit.starts then stood = min(stood + dueHits[d], MAX_EXACT) end
+    if dueAt[d] >= limit.starts then stood = added(limit, stood, dueHits[d]) end
   end
   U[at], P[at], E[at] = stood, 0, ends_
 end

@@ -15,9 +15,10 @@ for _, last in ipairs(runEnds) do
 end
 for i = from, n do
   local order = orders[ARGV[at]]
-  if not order.one then applyOne(i)
+  local one = order.one
+  if not one then applyOne(i)
   else
-    local stood, isDone, wrong = size, order.one(order.mode, keys[before + i], ARGV[at + 1], ARGV[at + 2] + 0)
+    local stood, isDone, wrong = size, one(order.mode, keys[before + i], ARGV[at + 1], ARGV[at + 2] + 0)
     if not isDone then applyOne(i)
     else
       at = at + 3

@@ -13,14 +13,6 @@ local function isUsed(limiter)
   end
   return strays ~= nil or isBlockKept(limiter)
 end
--- Until when a limit is needed, and a block.
-local function endOfLimit(limit, j)
-  if limit.isWindow then return nowMs + E[j] * 1000 - processMs + SPARE_MS end
-  local ticks
-  if limit.isLog and U[j] == 0 then ticks = 0
-  else ticks = limit.kind.life(limit, U[j], P[j], E[j]) end
-  return nowMs + ceil(ticks * limit.micros / 1000)
-end
 local function endOfBlock(b)
   return KQ[b] > 0 and max(KE[b], KT[b] > 0 and KQ[b] + KT[b] or 0) or 0
 end
@@ -62,7 +54,7 @@ local function othersOf(limiter)
     local limit = limiter.limits[j]
     if not limit.isSlots then
       layout = layout .. '~' .. limit.id .. ' 1;'
-      figures = figures .. packed('<d', (U[j] > 0 or not limit.isLog and P[j] > 0) and endOfLimit(limit, j) or 0)
+      figures = figures .. packed('<d', (U[j] > 0 or not limit.isLog and P[j] > 0) and endOfLimit(limit, U[j], P[j], E[j], 0) or 0)
     end
   end
   for b = 1, #limiter.blocks do
@@ -108,28 +100,20 @@ local function recordOf(limiter)
   local moreLayout, more = othersOf(limiter)
   return layout .. moreLayout .. '\n' .. figures .. more
 end
--- The same for a limit with reserved hits, which are charged when the last lease expires.
-local function endOfHeld(limit, j, now)
-  if limit.isWindow then return now + limit.longest * 1000 + SPARE_MS end
-  if limit.isLog then return now + ceil(limit.period * limit.micros / 1000) end
-  local used = min(U[j] + held * limit.unit, limit.most)
-  return now + ceil(limit.kind.life(limit, used, P[j], 0) * limit.micros / 1000)
-end
 local function neededUntil(limiter)
-  local now, needed = nowMs, nowMs
+  local last, needed, reserved = nowMs, nowMs, open > 0 and held or 0
   if open > 0 then
-    for r = 1, runs do now = max(now, lasts[r]) end
+    for r = 1, runs do last = max(last, lasts[r]) end
   end
   for j = 1, #limiter.limits do
     local limit = limiter.limits[j]
     if not limit.isSlots then
-      needed = max(needed, endOfLimit(limit, j))
-      if open > 0 and held > 0 then needed = max(needed, endOfHeld(limit, j, now)) end
+      needed = max(needed, endOfLimit(limit, U[j], P[j], E[j], reserved, last))
     end
   end
   for b = 1, #limiter.blocks do needed = max(needed, endOfBlock(b)) end
   for _, stray in ipairs(strays or {}) do needed = max(needed, stray.untilMs + SPARE_MS) end
-  return max(needed, now) + 1000
+  return max(needed, last) + 1000
 end
 -- Whether the time to live must grow.
 local function isKeptLonger(limiter)
@@ -166,7 +150,7 @@ local function saveOpen(limiter, i, isChanged, opens, isEnded)
   if opens then
     local hits = hitsOf[i]
     local at, due = enqueue(limiter)
-    held, open = min(held + hits, MAX_EXACT), open + 1
+    held, open = hold(held, open, hits)
     fields[7] = packed('>d', at)
     fields[5], fields[6] = id, packed('<dc8B', hits, fields[7], 0)
     fields[8] = packed('<ddc0', due, hits, id)

@@ -22,7 +22,8 @@ local function encode(order, used, _, elapsed)
   return format(WHOLE .. ' ' .. WHOLE, used, order.now - elapsed), ticks
 end
 local function life(order, used, _, elapsed)
-  return ceil(used / order.drain) - elapsed
+  used = used / order.drain
+  return used + -used % 1 - elapsed
 end
 -- What was charged at a tick has drained since.
 local function undo(order, used, previous, _, hits, tick)

@@ -57,7 +57,7 @@ local function lastOf(live)
   return live == '' and 0 or read('<d', live, #live - 7)
 end
 local function life(order, _, live)
-  return order.period + lastOf(live) - order.now
+  return live == '' and 0 or order.period + lastOf(live) - order.now
 end
 local function encode(order, used, live)
   return live, life(order, used, live)

@@ -7,6 +7,7 @@ local function stand(value)
   return max(0, count), 0, 0, false
 end
 local function standBy(limit, count, ends)
+  if count > MAX_EXACT then return nil, NO_INTEGER end
   if count == 0 or ends < limit.ends then return 0, 0, limit.ends, false end
   if ends > limit.latestEnd then return count, 0, limit.ends, true end
   return count, 0, ends, false
