@@ -21,6 +21,13 @@ local function put(kind, after, size, used, previous, elapsed)
   after[size + 2], after[size + 3] = previous, elapsed
   return size + 3
 end
+-- Writes a counter that is in use for some ticks, and a second more; returns the text of an error, if any.
+local function keep(key, order, text, ticks)
+  local ms = ticks * order.micros / 1000
+  ms = ms + -ms % 1 + 1000
+  if ms > LONGEST then ms = LONGEST end
+  return pcall('PSETEX', key, format(WHOLE, ms), text).err
+end
 -- Returns the text of an error, if any.
 local function charge(key, order, ttl, used, previous, elapsed, isAstray)
   local kind, hits, charged = order.kind, order.hits, 1
@@ -42,9 +49,27 @@ local function charge(key, order, ttl, used, previous, elapsed, isAstray)
   elseif kind.isLog then previous = kind.take(previous, charged * hits, order.now)
   else used = added(order, used, charged * hits) end
   if previous ~= '' and (used > 0 or previous ~= 0) then
-    local text, ticks = kind.encode(order, used, previous, elapsed)
-    return pcall('PSETEX', key, format(WHOLE, min(ceil(ticks * order.micros / 1000) + 1000, LONGEST)), text).err
+    return keep(key, order, kind.encode(order, used, previous, elapsed))
   end
   local done = pcall('DEL', key)
   return type(done) == 'table' and done.err
+end
+-- Charges a counter, writes its answer into a list after index `size`, and returns the new length.
+local function chargeOne(key, order, ttl, after, size)
+  local wrong
+  if not order.kind.readsFirst then wrong = add(key, order.text, ttl)
+  else
+    local used, previous, elapsed, isAstray = stand(key, order)
+    if used then wrong = charge(key, order, ttl, used, previous, elapsed, isAstray) else wrong = previous end
+    if not wrong then return put(order.kind, after, size, used, previous, elapsed) end
+  end
+  after[size + 1] = wrong
+  return size + 1
+end
+-- Whether a counter refuses its charge; a refund is judged by what is left after it.
+local function isOver(order, used, previous, elapsed)
+  if order.hits > 0 then
+    return order.hits > order.size or order.cost > order.free(order, used, previous, elapsed)
+  end
+  return order.free(order, max(0, used + order.step), previous, elapsed) < 0
 end

@@ -37,19 +37,15 @@ local function oneOf(kind)
     if free(order, used, previous, elapsed) >= order.cost then used = used + order.step
     elseif not isAstray then return last end
     if isAstray then mended = mended + 1 end
-    local done
     local text, ticks = encode(order, used, previous, elapsed)
+    local wrong
     -- The key still ends with the next window. A shorter text would leave the end of the longer one.
     if isSame and #text >= #value then
-      done = pcall('SETRANGE', key, '0', text)
-      if type(done) == 'number' then return last end
-    else
-      local ms = ceil(ticks * order.micros / 1000) + 1000
-      if ms > LONGEST then ms = LONGEST end
-      done = pcall('PSETEX', key, format(WHOLE, ms), text)
-      if not done.err then return last end
-    end
-    return failOne(after, size, done.err)
+      local done = pcall('SETRANGE', key, '0', text)
+      wrong = type(done) == 'table' and done.err
+    else wrong = keep(key, order, text, ticks) end
+    if wrong then return failOne(after, size, wrong) end
+    return last
   end
 end
 local function readOrder(from)
@@ -83,27 +79,6 @@ for i = 1, n do
   end
 end
 local after, held, size = {}, {}, 0
-local function fail(text)
-  size = size + 1
-  after[size] = text
-end
-local function answerWith(order, used, previous, elapsed)
-  size = put(order.kind, after, size, used, previous, elapsed)
-end
-local function apply(key, order, ttl)
-  if not order.kind.readsFirst then return fail(add(key, order.text, ttl)) end
-  local used, previous, elapsed, isAstray = stand(key, order)
-  if not used then return fail(previous) end
-  local wrong = charge(key, order, ttl, used, previous, elapsed, isAstray)
-  if wrong then return fail(wrong) end
-  answerWith(order, used, previous, elapsed)
-end
-local function isOver(order, used, previous, elapsed)
-  if order.hits > 0 then
-    return order.hits > order.size or order.cost > order.kind.free(order, used, previous, elapsed)
-  end
-  return order.kind.free(order, max(0, used + order.step), previous, elapsed) < 0
-end
 local function applyRun(first, last)
   local standing, over, isAnyOver = {}, {}, false
   for i = first, last do
@@ -118,9 +93,9 @@ local function applyRun(first, last)
     local stood = standing[i]
     if isAnyOver and stood and not over[i] then
       held[#held + 1] = i
-      answerWith(orderOf[i], stood[1], stood[2], stood[3])
+      size = put(orderOf[i].kind, after, size, stood[1], stood[2], stood[3])
     else
-      apply(keys[before + i], orderOf[i], ttlOf[i])
+      size = chargeOne(keys[before + i], orderOf[i], ttlOf[i], after, size)
     end
   end
 end
@@ -128,7 +103,7 @@ if not ARGV[at] then
   for i = 1, n do
     local order = orderOf[i]
     if order.one then size = order.one(keys[before + i], order, after, size)
-    else apply(keys[before + i], order, ttlOf[i]) end
+    else size = chargeOne(keys[before + i], order, ttlOf[i], after, size) end
   end
 end
 local first = 1

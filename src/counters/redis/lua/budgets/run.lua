@@ -40,12 +40,7 @@ end
 local function apply(i)
   local order = orderOf[i]
   if order.limiter then return applyBudget(order, i) end
-  if not order.kind.readsFirst then return fail(size, add(nameOf[i], order.text, ttlOf[i])) end
-  local used, previous, elapsed, isAstray = stand(nameOf[i], order)
-  if not used then return fail(size, previous) end
-  local wrong = charge(nameOf[i], order, ttlOf[i], used, previous, elapsed, isAstray)
-  if wrong then return fail(size, wrong) end
-  size = put(order.kind, after, size, used, previous, elapsed)
+  size = chargeOne(nameOf[i], order, ttlOf[i], after, size)
 end
 -- Whether a refund is over all the same; no block refuses it.
 local function isInDebt(limiter)
@@ -87,10 +82,7 @@ local function readCounter(i)
   local used, previous, elapsed = stand(nameOf[i], order)
   if not used then return end
   put(order.kind, readings, 0, used, previous, elapsed)
-  if hits > 0 then
-    return readings, hits > order.size or order.cost > order.kind.free(order, used, previous, elapsed)
-  end
-  return readings, order.kind.free(order, max(0, used + order.step), previous, elapsed) < 0
+  return readings, isOver(order, used, previous, elapsed)
 end
 -- Settle and cancel apply even if the request is refused.
 local function isEnding(mode)

@@ -15,15 +15,16 @@ end
 local function figures(order, used, _, elapsed)
   return used, order.now - elapsed
 end
--- The second result: ticks until the counter is idle, as of `life`.
-local function encode(order, used, _, elapsed)
-  local ticks = ceil(used / order.drain) - elapsed
-  if elapsed == 0 then return format(WHOLE, used) .. order.ready, ticks end
-  return format(WHOLE .. ' ' .. WHOLE, used, order.now - elapsed), ticks
-end
+-- Ticks until the counter is idle.
 local function life(order, used, _, elapsed)
   used = used / order.drain
   return used + -used % 1 - elapsed
+end
+-- The second result: as of `life`.
+local function encode(order, used, _, elapsed)
+  local ticks = life(order, used, 0, elapsed)
+  if elapsed == 0 then return format(WHOLE, used) .. order.ready, ticks end
+  return format(WHOLE .. ' ' .. WHOLE, used, order.now - elapsed), ticks
 end
 -- What was charged at a tick has drained since.
 local function undo(order, used, previous, _, hits, tick)
