@@ -170,11 +170,11 @@ it('a reset in between ends what is counted, and neither what is held nor its ch
   const { key, play, standing } = createCounter();
   await play({ ms: 2_000 }, 5);
   await play({ ms: 2_000 }, 3, { mode: 'reserve' });
-  await server.client.eval(RESET_RECORD, 1, key);
+  await server.client.eval(RESET_RECORD, 1, key, 'hash');
   expect(await standing({ ms: 2_000 })).toEqual({ used: [0], held: 3, open: 1 });
   expect((await play({ ms: 2_000 }, 8)).isOver).toBe(true);
   await play({ ms: 2_000 }, 2, { mode: 'settle' });
   expect(await standing({ ms: 2_000 })).toEqual({ used: [2], held: 0, open: 0 });
-  await server.client.eval(RESET_RECORD, 1, key);
+  await server.client.eval(RESET_RECORD, 1, key, 'hash');
   expect(await server.client.exists(key)).toBe(0);
 });

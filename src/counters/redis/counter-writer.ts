@@ -9,15 +9,8 @@ import { type CounterReading, type CounterWriter, type Increment } from '../../c
 import { hasReservations } from '../../core/rules/compile-budget';
 import { toKeyError } from '../count';
 import { placeOfLimit } from '../../core/rules/rules';
-import {
-  PUT_PART,
-  PUT_RECORD_PART,
-  READ_LOG,
-  READ_RECORD,
-  RESET_RECORD,
-  SET_LOG,
-} from './lua/scripts';
-import { leaseMsOf, readOpen, type OpenReading } from './open-reservations';
+import { PUT_PART, READ_LOG, RESET_RECORD, SET_LOG } from './lua/scripts';
+import { readBudget, redisKindOf, type BudgetReading } from './open-reservations';
 import { type RedisCounters } from './options';
 
 type CommandSender = Pick<RedisCounters, 'send'>;
@@ -29,7 +22,7 @@ type Part = readonly [head: string, part: string, lifeMs: number, endMs: number]
 export function createRedisWriter(counters: CommandSender): CounterWriter {
   const removeOne = async ({ key, limiter }: Increment, withOpen: boolean): Promise<void> => {
     if (!hasReservations(limiter)) await counters.send(key, [['del', key]]);
-    else if (!withOpen) await counters.send(key, [['eval', RESET_RECORD, '1', key]]);
+    else if (!withOpen) await counters.send(key, [['eval', RESET_RECORD, '1', key, 'hash']]);
     // There may be a hundred thousand open reservations, whose fields another thread of the server frees.
     else
       await counters.send(key, [['unlink', key]]).catch(() => counters.send(key, [['del', key]]));
@@ -62,10 +55,8 @@ export function createRedisWriter(counters: CommandSender): CounterWriter {
     await put(key, limiter, [head, part, lifeMs, endOf(nowSeconds, lifeMs)]);
   };
   const put = async (key: string, limiter: Limiter, [head, part, lifeMs, endMs]: Part) => {
-    const args = hasReservations(limiter)
-      ? [PUT_PART, '1', key, head, part, String(endMs), String(lifeMs)]
-      : [PUT_RECORD_PART, '1', key, head, part, String(lifeMs)];
-    await counters.send(key, [['eval', ...args]]);
+    const args = [redisKindOf(limiter), head, part, String(endMs), String(lifeMs)];
+    await counters.send(key, [['eval', PUT_PART, '1', key, ...args]]);
   };
   return {
     remove: (all, { withOpen } = { withOpen: false }) =>
@@ -86,9 +77,9 @@ export async function readRecordOf(
   key: string,
   limiter: Limiter<CounterState>,
 ): Promise<Omit<CounterReading, 'store'>> {
-  const read = hasReservations(limiter)
-    ? await readOpen(counters, key, leaseMsOf(limiter), 1)
-    : await readerOf(limiter)(counters, key);
+  const read = isBudgetLimiter(limiter)
+    ? await readBudget(counters, key, limiter, 1)
+    : await (limiter.kind.lua?.isLog === true ? readLog : readText)(counters, key);
   const { record, lifeMs, nowSeconds, open = [] } = read;
   const state = stateOf(limiter, read);
   if (state === undefined)
@@ -114,12 +105,6 @@ function stateOf(limiter: Limiter<CounterState>, read: Read): State | undefined 
   return record === undefined ? unused(limiter, tick) : limiter.kind.decode(limiter, record, tick);
 }
 
-/** How a record without reservations is read. */
-function readerOf(limiter: Limiter): (counters: CommandSender, key: string) => Promise<Read> {
-  if (isBudgetLimiter(limiter)) return readRecord;
-  return limiter.kind.lua?.isLog === true ? readLog : readText;
-}
-
 async function readLog(counters: CommandSender, key: string): Promise<Read> {
   const [answer] = await counters.send(key, [['eval', READ_LOG, '1', key]]);
   return toRead(Array.isArray(answer) ? answer : []);
@@ -129,17 +114,12 @@ async function readText(counters: CommandSender, key: string): Promise<Read> {
   return toRead(await counters.send(key, [['get', key], ['pttl', key], ['time']]));
 }
 
-async function readRecord(counters: CommandSender, key: string): Promise<Read> {
-  const [answer] = await counters.send(key, [['eval', READ_RECORD, '1', key]]);
-  return toRead(Array.isArray(answer) ? answer : []);
-}
-
 function toRead([value, lifeMs, time]: readonly unknown[]): Read {
   const record = typeof value === 'string' ? value : undefined;
   return { record, lifeMs: Number(lifeMs), nowSeconds: toSeconds(time) };
 }
 
-type Read = Pick<OpenReading, 'record' | 'lifeMs' | 'nowSeconds'> & Partial<OpenReading>;
+type Read = Pick<BudgetReading, 'record' | 'lifeMs' | 'nowSeconds'> & Partial<BudgetReading>;
 
 async function writtenNow(counters: CommandSender, key: string, limiter: Limiter, used: number) {
   const nowSeconds = await clockOf(counters, key);

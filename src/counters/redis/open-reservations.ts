@@ -1,15 +1,16 @@
 import type { Lapse } from '../../core/budgets/advance';
-import { isBudgetLimiter, MAX_LAPSES } from '../../core/budgets/budget';
+import { MAX_LAPSES, type BudgetLimiter } from '../../core/budgets/budget';
 import type { BudgetState, Limiter } from '../../core/kinds/kind';
 import type { CounterPlace, ListedReservation } from '../../core/ports';
+import { hasReservations } from '../../core/rules/compile-budget';
 import { toKeyError } from '../count';
-import { READ_OPEN } from './lua/scripts';
+import { READ_COUNTER } from './lua/scripts';
 import type { RedisCounters } from './options';
 
 type CommandSender = Pick<RedisCounters, 'send'>;
 
-/** The reading of a counter with reservations. */
-export interface OpenReading {
+/** The reading of a counter of several limits or with reservations. */
+export interface BudgetReading {
   /** Undefined: there is no counter. */
   readonly record: string | undefined;
   readonly lifeMs: number;
@@ -22,22 +23,23 @@ export interface OpenReading {
   readonly open: readonly ListedReservation[];
 }
 
-/** Calls per counter at most, see `READ_OPEN`: more numbers than a counter may have open. */
+/** Calls per counter at most, see `READ_COUNTER`: more numbers than a counter may have open. */
 const MAX_CALLS = 64;
 
-/** Reads a counter with reservations, which have leases of `leaseMs`, and at most `most` of these. */
-export async function readOpen(
+/** Reads a counter with a budget, and at most `most` of its open reservations. */
+export async function readBudget(
   counters: CommandSender,
   key: string,
-  leaseMs: number,
+  limiter: BudgetLimiter,
   most: number,
-): Promise<OpenReading> {
+): Promise<BudgetReading> {
+  const leaseMs = limiter.budget.reserve?.leaseMs ?? 0;
   let cursor: readonly unknown[] = [0, 0, MAX_LAPSES];
   let first: readonly unknown[] = [];
   const listed: ListedReservation[] = [];
   for (let calls = 0; calls < MAX_CALLS; calls += 1) {
-    const args = [most, leaseMs, ...cursor].map(String);
-    const [answer] = await counters.send(key, [['eval', READ_OPEN, '1', key, ...args]]);
+    const args = [redisKindOf(limiter), most, leaseMs, ...cursor].map(String);
+    const [answer] = await counters.send(key, [['eval', READ_COUNTER, '1', key, ...args]]);
     if (!Array.isArray(answer) || answer.length % 3 !== 0)
       throw toKeyError('what is open under this key was not written by budgets');
     if (calls === 0) first = answer;
@@ -73,10 +75,10 @@ export async function listOpen(
   { key, rule }: Pick<CounterPlace, 'key' | 'rule'>,
   most: number,
 ): Promise<readonly ListedReservation[]> {
-  return (await readOpen(counters, key, leaseMsOf(rule.limiter), most)).open;
+  return (await readBudget(counters, key, rule.limiter as Limiter & BudgetLimiter, most)).open;
 }
 
-/** 0: the rule has no reservations. */
-export function leaseMsOf(limiter: Limiter): number {
-  return isBudgetLimiter(limiter) ? (limiter.budget.reserve?.leaseMs ?? 0) : 0;
+/** What Redis holds for a counter with a budget, to the scripts of operators. */
+export function redisKindOf(limiter: Limiter): 'hash' | 'string' {
+  return hasReservations(limiter) ? 'hash' : 'string';
 }

@@ -80,12 +80,12 @@ export const CLUSTER_SCRIPTS: Scripts = { ...SCRIPTS, isDeclaringKeys: false };
 export const OPERATIONS_SCRIPT = script(TIMED, CHARGE, file('operations'));
 
 /** What a counter with budgets is in Redis: the same for decisions and for operators. */
-const RECORD = files('texts', 'budgets/record');
-const STORED = file('budgets/stored');
+const RECORD = files('texts', 'budgets/record-layout');
+const HASH = file('budgets/hash-layout');
 
 /** Making the functions of the general way costs as much as ten charges, so they are made when the first charge needs them. */
 const GENERAL = `local function general()
-${CHARGE}${STORED}${files('budgets/open', 'budgets/find', 'budgets/commit', 'budgets/save', 'budgets/run')}end
+${CHARGE}${HASH}${files('budgets/open', 'budgets/find', 'budgets/commit', 'budgets/save', 'budgets/run')}end
 `;
 
 /** For batches with budgets. */
@@ -100,27 +100,15 @@ export const BUDGETS_SCRIPT = script(
 /** What operators read and change, by EVAL. Arguments and answers: at the head of each file. */
 export const READ_LOG = operators(file('operators/read-log'));
 export const SET_LOG = operators(file('operators/set-log'));
-export const READ_RECORD = operators(RECORD, files('operators/record', 'operators/read-record'));
-export const PUT_RECORD_PART = operators(
-  RECORD,
-  files('operators/record', 'operators/put-record-part'),
-);
-export const READ_OPEN = operators(
-  RECORD,
-  STORED,
-  files('operators/record', 'operators/stored', 'operators/read-open'),
-);
-export const RESET_RECORD = operators(
-  RECORD,
-  STORED,
-  files('operators/stored', 'operators/reset-record'),
-);
-export const PUT_PART = operators(
-  RECORD,
-  STORED,
-  files('operators/record', 'operators/stored', 'operators/put-part'),
-);
+export const READ_COUNTER = ofCounter('operators/read-counter');
+export const PUT_PART = ofCounter('operators/put-part');
+export const RESET_RECORD = ofCounter('operators/reset-record');
 
 function operators(...parts: readonly string[]): string {
   return script(file('numbers'), ...parts).source;
+}
+
+/** Their first argument is the kind of the counter: see counter.lua. */
+function ofCounter(name: string): string {
+  return operators(RECORD, HASH, files('operators/record-text', 'operators/counter', name));
 }

@@ -1,4 +1,4 @@
--- The open reservations of a counter (see stored.lua).
+-- The open reservations of a counter (see hash-layout.lua).
 --
 -- Numbers without a reservation that one call skips at most; numbers read at once; and runs: more than a rule has leases in turn, or
 -- a clock that goes back.
