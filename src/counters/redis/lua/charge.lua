@@ -1,14 +1,15 @@
--- Charges one counter of any kind.
+-- Charges one counter of any kind. First, where it stands; the last result is the length of its text if that is of the same window.
 local function stand(key, order)
-  if noClock and not order.kind.isCount then return nil, noClock end
-  local value = pcall('GET', key)
-  if type(value) == 'table' then return nil, value.err end
   local kind = order.kind
+  if noClock and not kind.isCount then return nil, noClock end
+  local value = pcall('GET', key)
+  if value and value.err then return nil, value.err end
   if kind.stand then return kind.stand(value, order) end
   if not value then return kind.standBy(order, 0, 0, 0) end
   local a, b, c = match(value, kind.pattern)
   if not a then return nil, NO_INTEGER end
-  return kind.standBy(order, a + 0, b + 0, (c or 0) + 0)
+  local used, previous, elapsed, isAstray, isSame = kind.standBy(order, a + 0, b + 0, c and c + 0)
+  return used, previous, elapsed, isAstray, isSame and #value
 end
 -- Writes the figures of a state into an answer.
 local function put(kind, after, size, used, previous, elapsed)

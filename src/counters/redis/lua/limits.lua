@@ -24,8 +24,8 @@ end
 local function completeOrder(order)
   complete(order)
   order.cost, order.step = order.hits * order.period, order.hits * order.unit
-  -- The end of a text that is written now.
-  if order.kind.isDraining then order.ready = format(' ' .. WHOLE, order.now) end
+  -- The form of a text that is written now.
+  if order.kind.isDraining then order.form = WHOLE .. format(' ' .. WHOLE, order.now) end
 end
 -- What a limit has used once hits are added (or fewer, below 0).
 local function added(limit, used, hits)

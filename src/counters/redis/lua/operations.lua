@@ -13,20 +13,10 @@ end
 -- A single charge, the common case, without the loops and tables of the general way: it answers into the list after index `size`
 -- and returns its new length.
 local function oneOf(kind)
-  local pattern, hasPrevious = kind.pattern, kind.hasPrevious
-  local standBy, free, encode = kind.standBy, kind.free, kind.encode
+  local hasPrevious, free, encode = kind.hasPrevious, kind.free, kind.encode
   return function(key, order, after, size)
-    local value = pcall('GET', key)
-    if value and value.err then return failOne(after, size, value.err) end
-    local a, b, c = 0, 0, 0
-    if value then
-      a, b, c = match(value, pattern)
-      if not a then return failOne(after, size, NO_INTEGER) end
-      a, b = a + 0, b + 0
-      if c then c = c + 0 end
-    end
-    local used, previous, elapsed, isAstray, isSame = standBy(order, a, b, c)
-    if not used then return failOne(after, size, NO_INTEGER) end
+    local used, previous, elapsed, isAstray, bytes = stand(key, order)
+    if not used then return failOne(after, size, previous) end
     after[size + 1] = used
     local last = size + 2
     if hasPrevious then
@@ -40,7 +30,7 @@ local function oneOf(kind)
     local text, ticks = encode(order, used, previous, elapsed)
     local wrong
     -- The key still ends with the next window. A shorter text would leave the end of the longer one.
-    if isSame and #text >= #value then
+    if bytes and #text >= bytes then
       local done = pcall('SETRANGE', key, '0', text)
       wrong = type(done) == 'table' and done.err
     else wrong = keep(key, order, text, ticks) end

@@ -12,8 +12,8 @@ local function oneLimit(limiter)
   local long, longBytes, short, shortBytes = '<Bddddddd' .. record, 57 + bytes, '<Bddd' .. record, 25 + bytes
   return function(mode, name, id, hits)
     local found = pcall('HMGET', name, 's', id)
-    if found.err then return true, found.err end
     local stored, own = found[1], found[2]
+    if stored == nil then return true, found.err end
     local runs, ends, held, open, was = 0, 0, 0, 0, -1
     local head, nextOne, first, last, line, a, b, c
     local length = stored and #stored or 0

@@ -23,14 +23,14 @@ local function endOfLimit(limit, used, previous, elapsed, held, last)
     last = last + limit.longest * 1000 + SPARE_MS
     return last > ends and last or ends
   end
-  local from, least = nowMs, 0
-  if held > 0 then
-    from, used = last, added(limit, used, held)
+  if held == 0 then last = nowMs
+  else
+    used = added(limit, used, held)
     if elapsed > 0 then elapsed = 0 end
-    if limit.isLog then least = limit.period end
   end
   local ticks = limit.life(limit, used, previous, elapsed)
-  local ms = (ticks > least and ticks or least) * limit.micros / 1000
+  if limit.isLog and held > 0 then ticks = max(ticks, limit.period) end
+  local ms = ticks * limit.micros / 1000
   -- As `ceil`, which takes five times as long.
-  return from + ms + -ms % 1
+  return last + ms + -ms % 1
 end

@@ -23,7 +23,7 @@ end
 -- The second result: as of `life`.
 local function encode(order, used, _, elapsed)
   local ticks = life(order, used, 0, elapsed)
-  if elapsed == 0 then return format(WHOLE, used) .. order.ready, ticks end
+  if elapsed == 0 then return format(order.form, used), ticks end
   return format(WHOLE .. ' ' .. WHOLE, used, order.now - elapsed), ticks
 end
 -- What was charged at a tick has drained since.
