@@ -272,6 +272,17 @@ describeWithStores('the script of algorithms', () => {
     expect(await server.client.get(b)).toMatch(/^\d+ 0 100000000$/);
     expect(await server.client.strlen(c)).toBe(8 * 64);
     expect(await server.client.pttl(a)).toBeGreaterThan(315_576_000_000_000);
+    expect(await server.client.pttl(a)).toBeLessThanOrEqual(315_576_000_001_000);
+  });
+
+  it('judges a refund by what is left after it', async () => {
+    const [a, b] = [freshKey(), freshKey()];
+    const owing = rule('gcra', 10, { chargeDenied: true });
+    const options = { nowMicros: micros(START), groupEnds: [2] };
+    await call([ask(a, owing, 10), ask(a, owing, 2)], { nowMicros: micros(START) });
+    const refund = (hits: number) => call([ask(a, owing, hits), ask(b, gcra)], options);
+    expect((await refund(-1)).held).toEqual([false, true]);
+    expect((await refund(-1)).held).toBeUndefined();
   });
 
   it('overwrites a sliding window in place and keeps its end, also when it grows longer', async () => {
