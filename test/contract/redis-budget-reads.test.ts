@@ -6,7 +6,12 @@ import { readRecordOf } from '../../src/counters/redis/counter-writer';
 import type { ScriptIncrement } from '../../src/counters/redis/operations-call';
 import { readBudgetAnswer } from '../../src/counters/redis/budgets/budget-answer';
 import { encodeBudgetCall } from '../../src/counters/redis/budgets/budget-call';
-import { BUDGETS_SCRIPT } from '../../src/counters/redis/lua/scripts';
+import {
+  BUDGETS_SCRIPT,
+  PUT_PART,
+  READ_COUNTER,
+  RESET_RECORD,
+} from '../../src/counters/redis/lua/scripts';
 import { listOpen } from '../../src/counters/redis/open-reservations';
 import type { RuleLimit } from '../../src/core/rules/rules';
 import { unpack } from '../../src/counters/redis/message-pack';
@@ -139,4 +144,40 @@ it('shows as held what the next call leaves held: no call ends more than 250', a
   expect(await list()).toEqual(['new']);
   expect((await read()).state).toMatchObject({ held: 15, open: 11 });
   expect((await read()).state).toEqual(await found());
+});
+
+describe.each(['string', 'hash'] as const)('a counter that is a %s', (kind) => {
+  const key = `{c:parts_${kind}~1}~r`;
+  const put = (part: string, lifeMs: number) =>
+    server.client.eval(PUT_PART, 1, key, kind, part.slice(0, 4), part, START_MS + lifeMs, lifeMs);
+  const read = () => server.client.eval(READ_COUNTER, 1, key, kind, 0, 0, 0, 0, 0);
+
+  it('keeps its longer time to live, and its other parts, when one is set', async () => {
+    for (const [part, lifeMs, ...expected] of [
+      ['g60 5 0;', 60_000, 'g60 5 0;', 60_000],
+      ['f60 7 0;', 1_000, 'g60 5 0;f60 7 0;', 60_000],
+      ['g60 6 0;', 90_000, 'f60 7 0;g60 6 0;', 90_000],
+    ] as const) {
+      await put(part, lifeMs);
+      expect(((await read()) as readonly unknown[]).slice(0, 2)).toEqual(expected);
+    }
+  });
+
+  it('is neither read nor changed where another wrote it', async () => {
+    const odd = async (value: string) => {
+      await server.client.del(key);
+      await (kind === 'hash' ? server.client.hset(key, 's', value) : server.client.set(key, value));
+      await expect(read()).rejects.toThrow('not an integer');
+      await expect(put('g60 5 0;', 1_000)).rejects.toThrow('not an integer');
+    };
+    await odd('x');
+    await odd(`${'\0'.repeat(25)}x`);
+  });
+});
+
+it('refuses to reset a hash that another wrote', async () => {
+  const key = '{c:parts_odd~1}~r';
+  await server.client.hset(key, 's', 'x');
+  await expect(server.client.eval(RESET_RECORD, 1, key, 'hash')).rejects.toThrow('not an integer');
+  expect(await server.client.hget(key, 's')).toBe('x');
 });
