@@ -4,9 +4,10 @@ local function stand(key, order)
   if noClock and not kind.isCount then return nil, noClock end
   local value = pcall('GET', key)
   if value and value.err then return nil, value.err end
-  if kind.stand then return kind.stand(value, order) end
+  local pattern = kind.pattern
+  if not pattern then return kind.stand(value, order) end
   if not value then return kind.standBy(order, 0, 0, 0) end
-  local a, b, c = match(value, kind.pattern)
+  local a, b, c = match(value, pattern)
   if not a then return nil, NO_INTEGER end
   local used, previous, elapsed, isAstray, isSame = kind.standBy(order, a + 0, b + 0, c and c + 0)
   return used, previous, elapsed, isAstray, isSame and #value
@@ -50,7 +51,7 @@ local function charge(key, order, ttl, used, previous, elapsed, isAstray)
   elseif kind.isLog then previous = kind.take(previous, charged * hits, order.now)
   else used = added(order, used, charged * hits) end
   if previous ~= '' and (used > 0 or previous ~= 0) then
-    return keep(key, order, kind.encode(order, used, previous, elapsed))
+    return keep(key, order, kind.encode(order, used, previous, elapsed), kind.life(order, used, previous, elapsed))
   end
   local done = pcall('DEL', key)
   return type(done) == 'table' and done.err

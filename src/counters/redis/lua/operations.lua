@@ -13,7 +13,7 @@ end
 -- A single charge, the common case, without the loops and tables of the general way: it answers into the list after index `size`
 -- and returns its new length.
 local function oneOf(kind)
-  local hasPrevious, free, encode = kind.hasPrevious, kind.free, kind.encode
+  local hasPrevious, free, encode, life = kind.hasPrevious, kind.free, kind.encode, kind.life
   return function(key, order, after, size)
     local used, previous, elapsed, isAstray, bytes = stand(key, order)
     if not used then return failOne(after, size, previous) end
@@ -27,13 +27,12 @@ local function oneOf(kind)
     if free(order, used, previous, elapsed) >= order.cost then used = used + order.step
     elseif not isAstray then return last end
     if isAstray then mended = mended + 1 end
-    local text, ticks = encode(order, used, previous, elapsed)
-    local wrong
+    local text, wrong = encode(order, used, previous, elapsed)
     -- The key still ends with the next window. A shorter text would leave the end of the longer one.
     if bytes and #text >= bytes then
-      local done = pcall('SETRANGE', key, '0', text)
-      wrong = type(done) == 'table' and done.err
-    else wrong = keep(key, order, text, ticks) end
+      local length = pcall('SETRANGE', key, '0', text)
+      wrong = length ~= #text and length.err
+    else wrong = keep(key, order, text, life(order, used, previous, elapsed)) end
     if wrong then return failOne(after, size, wrong) end
     return last
   end

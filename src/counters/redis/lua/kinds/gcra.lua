@@ -20,11 +20,9 @@ local function life(order, used, _, elapsed)
   used = used / order.drain
   return used + -used % 1 - elapsed
 end
--- The second result: as of `life`.
 local function encode(order, used, _, elapsed)
-  local ticks = life(order, used, 0, elapsed)
-  if elapsed == 0 then return format(order.form, used), ticks end
-  return format(WHOLE .. ' ' .. WHOLE, used, order.now - elapsed), ticks
+  if elapsed == 0 then return format(order.form, used) end
+  return format(WHOLE .. ' ' .. WHOLE, used, order.now - elapsed)
 end
 -- What was charged at a tick has drained since.
 local function undo(order, used, previous, _, hits, tick)

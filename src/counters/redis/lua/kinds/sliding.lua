@@ -20,7 +20,7 @@ local function figures(order, used, previous, elapsed)
   return (order.now - elapsed) / order.period, previous, used
 end
 local function encode(order, used, previous, elapsed)
-  return format(FORM, (order.now - elapsed) / order.period, previous, used), 2 * order.period - elapsed
+  return format(FORM, (order.now - elapsed) / order.period, previous, used)
 end
 local function life(order, _, _, elapsed)
   return 2 * order.period - elapsed
