@@ -64,8 +64,8 @@ function strike(
   socket.write(text);
 }
 
-/** An attack lasts four seconds in the siege, which judges times; else one. */
-const SECONDS = isSiege ? 4 : 1;
+/** An attack lasts four seconds in the siege, which judges times; else half a second. */
+const SECONDS = isSiege ? 4 : 0.5;
 
 /** How long an attack lasts at most, where a busy machine answers late. */
 const MAX_SECONDS = 20;

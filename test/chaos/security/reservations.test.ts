@@ -48,8 +48,9 @@ const idOf = (at: number) => String(at).padStart(ID_BYTES, 'x');
 const idsOf = (call: number) => Array.from({ length: IDS }, (_, at) => idOf(call * IDS + at));
 
 const CALLERS = 8;
-const CALLS = isSiege ? 160 : 40;
-const ALONE = { perSecond: 200, forMs: 1_000 };
+/** Of each caller two at least: one stands in the way of the other. */
+const CALLS = isSiege ? 160 : 2 * CALLERS;
+const ALONE = { perSecond: 400, forMs: 500 };
 
 const call = (user: string, mode: 'reserve' | 'settle', id: string): readonly Entry[] => [
   ['user', user],
