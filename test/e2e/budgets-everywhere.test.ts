@@ -5,6 +5,7 @@ import { eventually } from '../support/edge/eventually';
 import { freePort } from '../support/free-port';
 import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 import { createTemporaryDirectory, type TemporaryDirectory } from '../support/rule-directory';
+import { runClient } from '../../src/cli/run';
 import { requestOf, RULES, WORDS, type Call, type Word } from '../support/budget-words';
 import { startService, stopServices, type Service } from '../support/edge/service';
 
@@ -29,11 +30,11 @@ afterAll(async () => {
   rules.remove();
 });
 
-/** What a command printed, and how it ended. */
+/** What a command printed. */
 const run = (command: string, ...args: readonly string[]) =>
-  new Promise<{ readonly code: number; readonly text: string }>((resolve) => {
-    execFile(process.execPath, [join(BIN, `${command}.js`), ...args], (error, stdout, stderr) => {
-      resolve({ code: typeof error?.code === 'number' ? error.code : 0, text: stdout + stderr });
+  new Promise<string>((resolve) => {
+    execFile(process.execPath, [join(BIN, `${command}.js`), ...args], (_, stdout, stderr) => {
+      resolve(stdout + stderr);
     });
   });
 
@@ -218,9 +219,9 @@ describe.each(SETTINGS)('budgets with counters in %s', (name, { isInRedis = fals
     const asked = texts.flatMap((one) => ['-descriptors', one]);
     const more = hits === undefined ? [] : ['-descriptor_hits', String(hits)];
     const address = ['-dial_string', service.grpc, '-domain', word.domain];
-    const { code, text: said } = await run('ratelimit-client', ...address, ...asked, ...more);
+    const { exitCode, stdout } = await runClient([...address, ...asked, ...more]);
     const limit = word.limit === undefined ? '' : `, its limit ${word.limit}`;
-    expect([code, said.split('\n')[0]]).toEqual([
+    expect([exitCode, stdout.split('\n')[0]]).toEqual([
       2,
       `overall: OVER_LIMIT, limited by ${word.by}${limit}`,
     ]);
@@ -244,7 +245,7 @@ describe.each(SETTINGS)('budgets with counters in %s', (name, { isInRedis = fals
 
   it('has a log in which a replay finds all that was refused', async () => {
     const input = ['-input', logFile(), '-config_dir', join(rules.path, 'config')];
-    const { text: said } = await run('ratelimit-simulate', ...input, '-report', 'json');
+    const said = await run('ratelimit-simulate', ...input, '-report', 'json');
     const { rules: replayed } = JSON.parse(said) as {
       rules: readonly { rule: string; over: number }[];
     };
