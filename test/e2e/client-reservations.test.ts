@@ -27,19 +27,22 @@ async function start() {
   return { target, limiterOf };
 }
 
-it('settles 2,500 reservations at once, each with what it was', async () => {
+/** More than the thousand calls that may wait for an answer at once. */
+const MANY = 1_200;
+
+it('settles 1,200 reservations at once, each with what it was', async () => {
   const limiter = (await start()).limiterOf(60_000);
-  const ids = Array.from({ length: 2_500 }, (_, at) => `id-${String(at)}`);
-  for (let at = 0; at < ids.length; at += 500) {
+  const ids = Array.from({ length: MANY }, (_, at) => `id-${String(at)}`);
+  for (let at = 0; at < ids.length; at += 400) {
     const held = await Promise.all(
-      ids.slice(at, at + 500).map((id) => limiter.reserve(ANN, id, 20)),
+      ids.slice(at, at + 400).map((id) => limiter.reserve(ANN, id, 20)),
     );
     expect(held.filter(({ allowed }) => !allowed)).toEqual([]);
   }
-  expect(await limiter.quota([ANN])).toMatchObject({ remaining: 50_000 });
+  expect(await limiter.quota([ANN])).toMatchObject({ remaining: 76_000 });
   const settled = await Promise.all(ids.map((id) => limiter.settle(ANN, id, 1)));
   expect(settled.filter(({ error }) => error !== undefined)).toEqual([]);
-  expect(await limiter.quota([ANN])).toMatchObject({ remaining: 97_500 });
+  expect(await limiter.quota([ANN])).toMatchObject({ remaining: 98_800 });
   expect(limiter.stats()).toMatchObject({ unsettled: 0, inFlight: 0 });
   await limiter.close();
 }, 120_000);
