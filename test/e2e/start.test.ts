@@ -27,11 +27,13 @@ it('prints in a terminal what it listens on, and lines to try that work as print
   for (const url of [service.http, service.debug, service.grpc])
     expect(service.output()).toContain(url.replace('http://', ''));
 
-  // A minute may end between two tries, so the second answer may need a third.
   for (const line of lines) {
-    const answers = [await shell(line), await shell(line), await shell(line)];
+    const answers = [await shell(line), await shell(line)];
+    const isOver = () => answers.some(({ stdout }) => stdout.includes('OVER_LIMIT'));
+    // A minute may end between two tries, so the second answer may need a third.
+    if (!isOver()) answers.push(await shell(line));
     expect(answers.some(({ stdout }) => /\bOK\b/.test(stdout))).toBe(true);
-    expect(answers.some(({ stdout }) => stdout.includes('OVER_LIMIT'))).toBe(true);
+    expect(isOver()).toBe(true);
     if (line.startsWith('npx')) expect(answers.map(({ code }) => code)).toContain(2);
   }
 });
