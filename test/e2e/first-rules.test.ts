@@ -53,9 +53,13 @@ const sees = (health: string, decision: readonly number[]) => ({
   debug: 200,
 });
 const becomes = (service: Service, expected: object) =>
-  eventually(async () => {
-    expect(await look(service)).toEqual(expected);
-  });
+  eventually(
+    async () => {
+      expect(await look(service)).toEqual(expected);
+    },
+    // To look is five calls.
+    { everyMs: 50 },
+  );
 
 interface Case {
   readonly force: boolean;

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { eventually } from '../support/edge/eventually';
 import { startHttpCollector } from '../support/otlp-collector';
@@ -357,6 +358,7 @@ it('loses and doubles no count of two instances when the key changes', async () 
     const answer = await askFor(both[i % 2] as Service, [['bearer', 'turned-5ecret']]);
     const { statuses } = JSON.parse(answer) as { statuses: [{ limitRemaining: number }] };
     remaining.push(statuses[0].limitRemaining);
+    await delay(5);
   }
   monitor.disconnect();
   // The first hit of a window leaves 99,999, each further one a hit less.
