@@ -18,9 +18,9 @@ describe.each(['memory', 'over-limit cache', 'recent keys'])('%s', (what) => {
     ['values of 60 kB', 60_000],
     ['values of 40 characters', 40],
   ])(
-    'keeps 8,160 %s in some hundred bytes each, and nothing of their requests',
+    'keeps 2,040 %s in some hundred bytes each, and nothing of their requests',
     async (_, length) => {
-      const bytes = await bytesPerKey(what, 8_160, length);
+      const bytes = await bytesPerKey(what, 2_040, length);
       expect(bytes).toBeGreaterThan(40);
       expect(bytes).toBeLessThan(500);
     },

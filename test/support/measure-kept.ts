@@ -13,11 +13,11 @@ import { request } from './requests';
 import { rulesOf } from './rules';
 
 /*
- * Prints how many bytes of the heap are alive after a thousand large requests went by, by what outlives
+ * Prints how many bytes of the heap are alive after hundreds of large requests went by, by what outlives
  * them. Texts are views of a body, as `slice` makes them, or long themselves. Needs `--expose-gc`.
  */
 
-const REQUESTS = 1_000;
+const REQUESTS = 250;
 const BODY_BYTES = 200_000;
 const responder: Responder = { answer: () => true };
 
