@@ -16,7 +16,7 @@ import { deltaResponse, response, userLimit } from '../../support/xds-messages';
 
 afterAll(stopSmallServices);
 
-const SECONDS = isSiege ? 2 : 0.5;
+const SECONDS = isSiege ? 2 : 0.2;
 const MESSAGES_OF_TURN = 100;
 
 const RULES = [userLimit('shop', 5)];
