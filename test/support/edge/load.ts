@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { createTestClient, type CallResult } from './grpc-client';
 import type { Service } from './service';
 
@@ -8,6 +9,9 @@ export interface Load {
   stop(): Promise<{ readonly good: number; readonly bad: number }>;
 }
 
+/** Between two calls of a connection: what is asked is to come from all sides all the time, not to fill the cores. */
+const PAUSE_MS = 20;
+
 /** Asks the same over so many connections, one call after another on each. */
 export function startLoad({ grpc }: Service, request: object, connections: number): Load {
   const clients = Array.from({ length: connections }, () => createTestClient(grpc));
@@ -15,7 +19,10 @@ export function startLoad({ grpc }: Service, request: object, connections: numbe
   let isOver = false;
   const all = Promise.all(
     clients.map(async (client) => {
-      while (!isOver) answers.push(await client.ask(request));
+      while (!isOver) {
+        answers.push(await client.ask(request));
+        await delay(PAUSE_MS);
+      }
     }),
   );
   return {
