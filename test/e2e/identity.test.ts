@@ -1,19 +1,22 @@
 import { execFile } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { APIError, AuthenticationError, IdentityClient } from '../../src/identity/client';
+import { APIError } from '../../src/identity/client';
 import { startStopwatch } from '../support/edge/core-time';
 import { eventuallyWithin, expectFigure } from '../support/edge/figure';
 import { eventually } from '../support/edge/eventually';
 import { freePort } from '../support/free-port';
 import { createStoreFile } from '../support/identity';
 import {
+  clientOf,
   identityCli,
   identityCommand,
+  issue,
   startIdentityProcess,
+  statusOf,
   stopIdentities,
-  type IdentityProcess,
+  within2s,
 } from '../support/edge/identity-service';
 import { AUDIENCE, createSigningKey, ISSUER, signToken } from '../support/jwt-issuer';
 import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
@@ -22,14 +25,6 @@ import { startService, stopServices } from '../support/edge/service';
 const ROOT = join(__dirname, '../..');
 const RULES = join(ROOT, 'examples/identity');
 const run = promisify(execFile);
-/** How soon a change is seen; asking seldom enough not to be limited as one who guesses. */
-const within2s = (identity: IdentityProcess) => ({
-  name: 'seen',
-  belowMs: 2_000,
-  everyMs: 250,
-  of: [identity],
-});
-
 let place: Awaited<ReturnType<typeof createStoreFile>>;
 let redis: RedisServer | undefined;
 
@@ -46,24 +41,6 @@ afterEach(async () => {
 
 const embedded = () => ({ IDENTITY_STORE_FILE: place.file, RUNTIME_ROOT: RULES });
 
-async function issue(env: Readonly<Record<string, string>>, user = 'ann'): Promise<string> {
-  const added = await identityCommand(env, ['user', 'add', '--id', user, '--user-name', user]);
-  expect(added).toEqual({ code: 0, stdout: `${user}\n`, stderr: '' });
-  const issued = await identityCommand(env, ['token', 'issue', user, '--ttl', '10m']);
-  expect(issued.code).toBe(0);
-  return issued.stdout.trim();
-}
-
-const clientOf = ({ baseUrl }: IdentityProcess, apiKey?: string) =>
-  new IdentityClient({ baseUrl, ...(apiKey === undefined ? {} : { apiKey }) });
-
-const statusOf = async (identity: IdentityProcess, token: string) => {
-  const answer = await fetch(`${identity.baseUrl}/v1/userinfo`, {
-    headers: { Authorization: `Bearer ${token}` },
-  });
-  return answer.status;
-};
-
 it.each(['before', 'after'])(
   'prints a demo that works, made %s the service starts',
   async (when) => {
@@ -77,95 +54,6 @@ it.each(['before', 'after'])(
     }, within2s(identity));
     if (early !== undefined)
       expect(await statusOf(identity, early.stdout.split('\n')[0] ?? '')).toBe(200);
-  },
-);
-
-describe.each(['embedded', 'redis'])(
-  'from the command line to the client, users in %s',
-  (store) => {
-    let identity: IdentityProcess;
-    let env: Readonly<Record<string, string>>;
-
-    beforeEach(async () => {
-      if (store === 'redis') redis = await startRedisServer();
-      const kvstore = {
-        IDENTITY_STORE: 'kvstore',
-        KVSTORE_URL: `127.0.0.1:${String(redis?.port)}`,
-      };
-      const settings = { RUNTIME_ROOT: RULES, ...(store === 'redis' ? kvstore : {}) };
-      identity = await startIdentityProcess({ ...embedded(), ...settings });
-      ({ env } = identity);
-    });
-
-    it('leads a token to its user until it is revoked', async () => {
-      const token = await issue(env);
-      const client = clientOf(identity);
-      const info = await eventuallyWithin(() => client.getUserInfo(token), within2s(identity));
-      expect(info.user.id).toBe('ann');
-      expect(info.session.remainingSeconds).toBeGreaterThan(500);
-      expect((await identityCli(env, ['token', 'inspect'], token)).stdout).toContain(
-        'isLive\ttrue',
-      );
-
-      const revoked = await identityCli(env, ['token', 'revoke'], `${token}\n`);
-      expect(revoked.code).toBe(0);
-      await eventuallyWithin(async () => {
-        await expect(client.getUserInfo(token)).rejects.toBeInstanceOf(AuthenticationError);
-      }, within2s(identity));
-      expect((await identityCli(env, ['token', 'revoke'], token)).code).toBe(3);
-    });
-
-    it.each([
-      ['session', 'revoke-all', 'ann'],
-      ['user', 'disable', 'ann'],
-      ['user', 'delete', 'ann'],
-    ])('lets nobody in after identity %s %s', async (...words) => {
-      const token = await issue(env);
-      await eventuallyWithin(() => clientOf(identity).getUserInfo(token), within2s(identity));
-      expect((await identityCommand(env, words)).code).toBe(0);
-      await eventuallyWithin(async () => {
-        expect(await statusOf(identity, token)).toBe(401);
-      }, within2s(identity));
-    });
-
-    it('asks for an API key as soon as there is one', async () => {
-      const token = await issue(env);
-      const key = (await identityCommand(env, ['api-key', 'issue', 'shop'])).stdout.trim();
-      await eventuallyWithin(async () => {
-        await expect(clientOf(identity).getUserInfo(token)).rejects.toMatchObject({
-          name: 'AuthenticationError',
-          error: 'invalid_api_key',
-        });
-      }, within2s(identity));
-      expect((await clientOf(identity, key).getUserInfo(token)).user.id).toBe('ann');
-      const demo = await identityCommand(env, ['demo']);
-      const line = demo.stdout.split('\n').find((text) => text.startsWith('curl ')) ?? 'false';
-      await eventuallyWithin(async () => {
-        expect((await run('sh', ['-c', line])).stdout).toContain('"code":200');
-      }, within2s(identity));
-    });
-
-    it('leaves no secret in the log, the metrics or the store', async () => {
-      const token = await issue(env);
-      const key = (await identityCommand(env, ['api-key', 'issue', 'shop'])).stdout.trim();
-      await eventuallyWithin(() => clientOf(identity, key).getUserInfo(token), within2s(identity));
-      await statusOf(identity, token);
-      const metrics = await (await fetch(`${identity.metricsUrl}/metrics`)).text();
-      expect(metrics).toContain('identity_userinfo_requests_total{code="200",reason="ok"}');
-      expect((await fetch(`${identity.metricsUrl}/healthcheck`)).status).toBe(200);
-      const stored =
-        redis === undefined
-          ? await readFile(place.file, 'utf8')
-          : JSON.stringify([
-              await redis.client.hgetall('identity:api-keys'),
-              await redis.client.mget(await redis.client.keys('identity:[ust]*:???????????????*')),
-            ]);
-      const everything = identity.output() + metrics + stored;
-      for (const credential of [token, key])
-        for (const part of [credential, credential.slice(20, 63)])
-          expect(everything).not.toContain(part);
-      expect(identity.output()).not.toContain('ann');
-    });
   },
 );
 

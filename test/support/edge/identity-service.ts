@@ -3,6 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { runIdentity } from '../../../src/app/identity/run-identity';
+import { IdentityClient } from '../../../src/identity/client';
 import { eventually } from './eventually';
 import { freePort } from '../free-port';
 import { expectNoSecretIn, rememberSecrets } from '../secrets';
@@ -134,3 +135,31 @@ export function identityCli(env: Env, words: readonly string[], input = ''): Pro
     child.stdin?.end(input);
   });
 }
+
+/** How soon a change is seen; asking seldom enough not to be limited as one who guesses. */
+export const within2s = (identity: IdentityProcess) => ({
+  name: 'seen',
+  belowMs: 2_000,
+  everyMs: 250,
+  of: [identity],
+});
+
+/** Adds a user and issues a token. */
+export async function issue(env: Readonly<Record<string, string>>, user = 'ann'): Promise<string> {
+  const added = await identityCommand(env, ['user', 'add', '--id', user, '--user-name', user]);
+  expect(added).toEqual({ code: 0, stdout: `${user}\n`, stderr: '' });
+  const issued = await identityCommand(env, ['token', 'issue', user, '--ttl', '10m']);
+  expect(issued.code).toBe(0);
+  return issued.stdout.trim();
+}
+
+export const clientOf = ({ baseUrl }: IdentityProcess, apiKey?: string) =>
+  new IdentityClient({ baseUrl, ...(apiKey === undefined ? {} : { apiKey }) });
+
+/** What the service answers to a token. */
+export const statusOf = async (identity: IdentityProcess, token: string) => {
+  const answer = await fetch(`${identity.baseUrl}/v1/userinfo`, {
+    headers: { Authorization: `Bearer ${token}` },
+  });
+  return answer.status;
+};
