@@ -1,5 +1,5 @@
 import { Composer } from 'yaml';
-import { parseTokens, textOfBytes } from '../rule-sources/yaml/locate';
+import { parseTokens, textOfBytes } from '../rule-sources/yaml/read-rule-file';
 import { readComposeFile } from './compose-file';
 import { isMap, type Deployment, toGiven, type GivenValue } from './workload';
 import { readManifests } from './kubernetes-file';

@@ -9,7 +9,7 @@ import { readRuleFiles } from './directory/read-rule-files';
 import { surveyDirectory, type DirectoryOptions } from './directory/survey';
 import type { LoadResult, RuleFiles } from './load-result';
 import { inSlices, digestFiles } from './loader/rule-loader';
-import { readRuleFile } from './yaml/locate';
+import { readRuleFile } from './yaml/read-rule-file';
 
 /** Maps are read on the deciding thread: this size takes a hundredth of a second. */
 const MAX_BYTES = 131_072;

@@ -9,7 +9,7 @@ import {
   type RequestFacts,
   type RequestField,
 } from '../request-maps/request-map';
-import { readRuleFile } from '../rule-sources/yaml/locate';
+import { readRuleFile } from '../rule-sources/yaml/read-rule-file';
 import {
   TIME_FORMATS,
   type TimeFormat,

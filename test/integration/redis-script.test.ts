@@ -6,7 +6,7 @@ import {
   type Script,
   type Scripts,
 } from '../../src/counters/redis/lua/scripts';
-import { addByScript } from '../../src/counters/redis/script';
+import { addByScript } from '../../src/counters/redis/add-by-script';
 import { toAnswerError, UnknownOutcome } from '../../src/counters/redis/store-errors';
 import { batch, freshKey, increment } from '../contract/counters.contract';
 import { startRedisServer, type RedisServer } from '../support/edge/redis-server';

@@ -1,4 +1,4 @@
-import { readRuleFile } from '../../src/rule-sources/yaml/locate';
+import { readRuleFile } from '../../src/rule-sources/yaml/read-rule-file';
 import type { ParsedRules, RuleDefinition } from '../../src/core/rules/definition';
 import type { RuleProblem } from '../../src/fields/problem';
 import { parseRuleFiles } from '../../src/core/rules/parse/parse-rule-files';

@@ -13,7 +13,7 @@ import { addByPipeline } from './add-by-pipeline';
 import { applyOperations, OF_BUDGETS, OF_KINDS } from './apply-operations';
 import { type RedisConnection } from './connection';
 import { type Sending } from './pipeline';
-import { addByScript, scriptRefusal } from './script';
+import { addByScript, scriptRefusal } from './add-by-script';
 import { isAboutKeys } from './store-errors';
 
 /** Increments per call: a script of this size blocks Redis for some 2 ms. */

@@ -12,7 +12,7 @@ import { type Sending } from './pipeline';
 import { readBudgetAnswer } from './budgets/budget-answer';
 import { encodeBudgetCall } from './budgets/budget-call';
 import { BUDGETS_SCRIPT, OPERATIONS_SCRIPT, type Script } from './lua/scripts';
-import { readAnswer, runScript, scriptRefusal, toFailure } from './script';
+import { readAnswer, runScript, scriptRefusal, toFailure } from './add-by-script';
 import { type ScriptArguments } from './script-call';
 import { isAboutKeys, toNeedsScriptsError, toUnreadError } from './store-errors';
 

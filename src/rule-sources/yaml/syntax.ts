@@ -1,6 +1,6 @@
 import { Lexer, type Document, type YAMLError } from 'yaml';
 import type { Report } from '../../fields/report';
-import type { PlaceOf } from './tree';
+import type { PlaceOf } from './locate-tree';
 
 /** A YAML text, and how to find places in it. */
 export interface SourceText {

@@ -1,7 +1,7 @@
 import { DEFAULT_BOUNDS } from '../../../src/transport/bounds';
 import { problemText } from '../../../src/fields/problem';
 import { parseCheck } from '../../../src/request-maps/check';
-import { readRuleFile } from '../../../src/rule-sources/yaml/locate';
+import { readRuleFile } from '../../../src/rule-sources/yaml/read-rule-file';
 
 const parse = (text: string, bounds = DEFAULT_BOUNDS) =>
   parseCheck(readRuleFile('shop.yaml', text), bounds);

@@ -1,6 +1,6 @@
-import { readRuleFile } from '../../../../src/rule-sources/yaml/locate';
+import { readRuleFile } from '../../../../src/rule-sources/yaml/read-rule-file';
 import { MAX_DEPTH } from '../../../../src/fields/located';
-import { MAX_ALIASED_NODES } from '../../../../src/rule-sources/yaml/tree';
+import { MAX_ALIASED_NODES } from '../../../../src/rule-sources/yaml/locate-tree';
 import { ALIAS_BOMBS } from '../../../support/alias-bombs';
 import { parseText, problemsOf, rulesOf } from '../../../support/rule-texts';
 

@@ -1,7 +1,7 @@
 import { briefly, parseText, parseTexts } from '../../../../support/rule-texts';
 import { parseRuleFiles } from '../../../../../src/core/rules/parse/parse-rule-files';
 import type { StoreAbilities } from '../../../../../src/core/rules/parse/store-abilities';
-import { readRuleFile } from '../../../../../src/rule-sources/yaml/locate';
+import { readRuleFile } from '../../../../../src/rule-sources/yaml/read-rule-file';
 
 const LIMIT = 'rate_limit: {unit: day, requests_per_unit: 1}';
 const file = (charge: string, key = 'k'): string =>

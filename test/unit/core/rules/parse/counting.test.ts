@@ -1,5 +1,5 @@
 import { parseRuleFiles } from '../../../../../src/core/rules/parse/parse-rule-files';
-import { readRuleFile } from '../../../../../src/rule-sources/yaml/locate';
+import { readRuleFile } from '../../../../../src/rule-sources/yaml/read-rule-file';
 import { parseText, problemsOf, rulesOf } from '../../../../support/rule-texts';
 
 /** A rule file whose limit, on line 4, begins in column 18. */

@@ -1,7 +1,7 @@
 import { compileRules } from '../../../../../src/core/rules/compile';
 import { dumpRules } from '../../../../../src/core/rules/dump';
 import { parseRuleFiles } from '../../../../../src/core/rules/parse/parse-rule-files';
-import { readRuleFile } from '../../../../../src/rule-sources/yaml/locate';
+import { readRuleFile } from '../../../../../src/rule-sources/yaml/read-rule-file';
 import { briefly, parseText } from '../../../../support/rule-texts';
 
 const file = (limit: string, more = '', top = ''): string =>

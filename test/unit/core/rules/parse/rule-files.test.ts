@@ -1,4 +1,4 @@
-import { readRuleFile } from '../../../../../src/rule-sources/yaml/locate';
+import { readRuleFile } from '../../../../../src/rule-sources/yaml/read-rule-file';
 import { parseRuleFiles } from '../../../../../src/core/rules/parse/parse-rule-files';
 import ruleFiles from '../../../../parity/vectors/rule-files.json';
 

@@ -1,6 +1,6 @@
 import { isError } from '../../../../../src/fields/problem';
 import { parseRuleFiles } from '../../../../../src/core/rules/parse/parse-rule-files';
-import { readRuleFile } from '../../../../../src/rule-sources/yaml/locate';
+import { readRuleFile } from '../../../../../src/rule-sources/yaml/read-rule-file';
 
 const TOKEN = `h1-${'0a'.repeat(16)}`;
 const PLAIN = `s-${'0b'.repeat(16)}`;

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { DEFAULT_BOUNDS } from '../../../../../src/transport/bounds';
 import { PROXIES, WORDS, type Check, parseCheck } from '../../../../../src/request-maps/check';
 import { REQUEST_FIELDS } from '../../../../../src/request-maps/request-map';
-import { readRuleFile } from '../../../../../src/rule-sources/yaml/locate';
+import { readRuleFile } from '../../../../../src/rule-sources/yaml/read-rule-file';
 import { CallFacts } from '../../../../../src/transport/http/check/call-facts';
 
 const ALL = REQUEST_FIELDS.map((field) => `{ key: ${field}, field: ${field} }`).join(', ');

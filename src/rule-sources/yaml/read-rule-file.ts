@@ -3,7 +3,7 @@ import type { RuleProblem } from '../../fields/problem';
 import { MAX_DEPTH, type Located } from '../../fields/located';
 import type { RuleSource } from '../../core/rules/parse/parse-rule-files';
 import { createReport, type Report } from '../../fields/report';
-import { locateTree, createPlaceOf, type PlaceOf } from './tree';
+import { locateTree, createPlaceOf, type PlaceOf } from './locate-tree';
 import { reportSyntax } from './syntax';
 import { isUtf8 } from 'node:buffer';
 
