@@ -43,6 +43,7 @@ export class RuleFields<L extends Level> extends Fields<NameOf<L>> {
 
 const elsewhere = { known: ALL_NAMES, misplaced };
 
+/** The cast: `fromEntries` forgets which names belong to which level. */
 const WORDS = Object.fromEntries(
   LEVELS.map((level) => {
     const { where, fields } = RULE_LEVELS[level];
