@@ -34,8 +34,15 @@ const run = {
   workerIdleMemoryLimit: '400MB',
 };
 /** The nearest tests cover every line. To count lines makes others up to three times as slow. */
-const COVERING = ['streams', 'unit/core', 'unit/decisions', 'unit/fields', 'unit/wire'];
-const NEAR = ['contract', 'fuzz', 'parity', 'unit'];
+const COVERING = [
+  'scenarios/memory',
+  'streams',
+  'unit/core',
+  'unit/decisions',
+  'unit/fields',
+  'unit/wire',
+];
+const NEAR = ['contract', 'fuzz', 'parity', 'scenarios', 'unit'];
 const EDGE = ['chaos', 'e2e', 'integration'];
 const folderOf = (name) => `<rootDir>/test/${name}/`;
 const suitesIn = (folders) => folders.map((name) => `${folderOf(name)}**/*.test.ts`);

@@ -1,0 +1,93 @@
+/** One scenario: rules, settings and steps, as `docs/internals/testing.md` says ("Scenarios"). */
+export interface Scenario {
+  readonly title: string;
+  /** A rule file. */
+  readonly rules: string;
+  readonly settings: Readonly<Record<string, string>>;
+  /** Names of the set-ups that play it. */
+  readonly setups: readonly string[];
+  readonly steps: readonly Step[];
+}
+
+/** A line of a scenario, with what it asks or does. */
+export type Step = { readonly line: string } & (
+  | { readonly kind: 'wait'; readonly seconds: number }
+  | { readonly kind: 'time'; readonly at: number }
+  | { readonly kind: 'ask'; readonly asked: string; readonly expected: string }
+  | { readonly kind: 'headers'; readonly expected: string }
+  | { readonly kind: 'statistics'; readonly names: readonly string[] }
+  | { readonly kind: 'keys'; readonly names: readonly string[] }
+);
+
+const SECONDS = { ms: 0.001, s: 1, m: 60, h: 3_600, d: 86_400 };
+
+const ALL = ['memory', 'redis', 'two instances', 'leases', 'memcached'];
+
+/**
+ * Reads the scenarios of a file: `case TITLE` begins one. `rules` and `settings`, with indented lines below them, and `on SETUP,
+ * SETUP` (or `on all`) hold for all that follow.
+ */
+export function readScenarios(file: string, text: string): readonly Scenario[] {
+  const scenarios: Scenario[] = [];
+  let rules = '';
+  let settings: Readonly<Record<string, string>> = {};
+  let setups: readonly string[] = ALL;
+  for (const [head, body] of blocksOf(text)) {
+    const [word, ...rest] = head.split(' ');
+    const more = rest.join(' ');
+    if (word === 'rules') rules = withoutIndent(body);
+    else if (word === 'settings') settings = Object.fromEntries(body.map(toSetting));
+    else if (word === 'on') setups = toSetups(more);
+    else if (word === 'case') {
+      const steps = body.map((line) => toStep(line.trim()));
+      scenarios.push({ title: `${file}: ${more}`, rules, settings, setups, steps });
+    } else throw new Error(`${file}: expected rules, settings, on or case: ${head}`);
+  }
+  return scenarios;
+}
+
+function toSetups(words: string): readonly string[] {
+  if (words === 'all') return ALL;
+  const names = words.split(', ');
+  const unknown = names.filter((name) => !ALL.includes(name));
+  if (unknown.length > 0) throw new Error(`expected some of ${ALL.join(', ')}: ${words}`);
+  return names;
+}
+
+/** Lines at the margin, each with the indented ones below it; comments begin with `#`. */
+function blocksOf(text: string): readonly (readonly [head: string, body: readonly string[]])[] {
+  const blocks: [string, string[]][] = [];
+  for (const line of text.split('\n')) {
+    if (line.trim() === '' || line.trim().startsWith('#')) continue;
+    if (!line.startsWith(' ')) blocks.push([line, []]);
+    else blocks.at(-1)?.[1].push(line);
+  }
+  return blocks;
+}
+
+function withoutIndent(lines: readonly string[]): string {
+  const least = Math.min(...lines.map((line) => line.search(/\S/)));
+  return lines.map((line) => `${line.slice(least)}\n`).join('');
+}
+
+function toSetting(line: string): readonly [name: string, value: string] {
+  const [name = '', value = ''] = line.trim().split(/=(.*)/s);
+  return [name, value];
+}
+
+function toStep(line: string): Step {
+  const wait = /^\+([\d.]+)(ms|s|m|h|d)$/.exec(line);
+  if (wait !== null) {
+    const unit = SECONDS[wait[2] as keyof typeof SECONDS];
+    return { line, kind: 'wait', seconds: Number(wait[1]) * unit };
+  }
+  if (line.startsWith('at ')) return { line, kind: 'time', at: Date.parse(line.slice(3)) / 1_000 };
+  const [word = '', ...rest] = line.split(' ');
+  if (word === 'headers') return { line, kind: 'headers', expected: rest.join(' ') };
+  if (word === 'statistics' || word === 'keys')
+    return { line, kind: word, names: rest.map((pair) => pair.split('=')[0] ?? '') };
+  const [asked, expected] = line.split(' -> ');
+  if (asked === undefined || expected === undefined)
+    throw new Error(`expected +TIME, at, headers, statistics, keys or REQUEST -> ANSWER: ${line}`);
+  return { line, kind: 'ask', asked, expected };
+}
