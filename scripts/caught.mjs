@@ -10,12 +10,13 @@
 // see counts as not caught. Goes on where it was interrupted.
 import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
-const TREE = join(ROOT, '.cache/caught/tree');
+const TREE = join(tmpdir(), `weir-caught-${process.pid}`);
 const FOLDER = join(ROOT, 'test/changes');
 const RESULTS = join(FOLDER, 'caught.json');
 const LISTS = ['typescript', 'lua', 'undo'];
@@ -42,6 +43,7 @@ const chosen = changes.filter(({ id, edits }) => {
 });
 
 prepareTree();
+process.on('exit', () => rmSync(TREE, { recursive: true, force: true }));
 if (comparison) {
   process.exitCode = (await compare(comparison)) > 0 ? 1 : 0;
   process.exit();
@@ -159,7 +161,7 @@ function wordsOf(path) {
 
 /** Those of these suites that fail in the copy; all of them when they do not end. */
 async function failing(kind, some) {
-  const report = join(ROOT, '.cache/caught/report.json');
+  const report = join(TREE, '.cache/report.json');
   rmSync(report, { force: true });
   const jest = spawn(
     process.execPath,
@@ -194,7 +196,7 @@ function put(file, text) {
 
 function prepareTree() {
   rmSync(TREE, { recursive: true, force: true });
-  mkdirSync(TREE, { recursive: true });
+  mkdirSync(join(TREE, '.cache'), { recursive: true });
   const named = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: ROOT });
   for (const file of String(named).trim().split('\n'))
     if (existsSync(join(ROOT, file))) cpSync(join(ROOT, file), join(TREE, file));
