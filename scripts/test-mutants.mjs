@@ -6,10 +6,16 @@ import { Stryker } from '@stryker-mutator/core';
 /** The tests that are asked about each folder: the nearest ones, or a change that nobody sees takes all tests. */
 const TESTS = {
   streams: ['test/streams'],
-  'src/decisions': ['test/unit/decisions'],
+  'src/decisions': ['test/unit/decisions', 'test/scenarios/memory'],
   'src/core/windows': ['test/unit/core/windows'],
-  'src/core/kinds': ['test/unit/core/kinds', 'test/unit/core/decision', 'test/unit/decisions'],
-  'src/core/budgets': ['test/unit/core/budgets', 'test/unit/core/explain', 'test/unit/decisions'],
+  'src/core/kinds': [
+    ...['test/unit/core/kinds', 'test/unit/core/decision', 'test/unit/decisions'],
+    'test/scenarios/memory',
+  ],
+  'src/core/budgets': [
+    ...['test/unit/core/budgets', 'test/unit/core/explain', 'test/unit/decisions'],
+    'test/scenarios/memory',
+  ],
   'src/core/decision': ['test/unit/core/decision', 'test/unit/decisions'],
   'src/core/planning': ['test/unit/core/planning', 'test/unit/decisions'],
   'src/core/batches': ['test/unit/core/batches', 'test/unit/decisions'],

@@ -1,13 +1,11 @@
-import fc from 'fast-check';
-import { describeWithStores } from '../support/near-stores';
-import { createRule, type Ask } from '../support/model/rule';
-import { schedules, toRuleFile, type Schedule } from '../support/model/schedules';
-import { SCENARIO_START } from '../support/scenario/play-scenario';
-import { SETUPS, type Setup } from '../support/scenario/stages';
-import { descriptor, request } from '../support/requests';
+import { descriptor, request } from '../requests';
+import { SCENARIO_START } from '../scenario/play-scenario';
+import type { Setup } from '../scenario/stages';
+import { createRule, type Ask } from './rule';
+import { toRuleFile, type Schedule } from './schedules';
 
-/** What the model and a store answer, step by step. */
-async function play({ rule, steps }: Schedule, setup: Setup) {
+/** Plays a schedule on a store and on the model, which have to answer the same, step by step. */
+export async function playSchedule({ rule, steps }: Schedule, setup: Setup): Promise<void> {
   const stage = await setup.open({
     title: '',
     rules: toRuleFile(rule),
@@ -39,24 +37,3 @@ async function play({ rule, steps }: Schedule, setup: Setup) {
 function hitsOf({ hits }: Ask) {
   return hits === undefined ? {} : { hits: Math.abs(hits), isNegativeHits: hits < 0 };
 }
-
-const RUNS = 150;
-
-it('counts in memory as the pages promise', async () => {
-  const setup = SETUPS.memory();
-  await fc.assert(
-    fc.asyncProperty(schedules, (schedule) => play(schedule, setup)),
-    { numRuns: RUNS },
-  );
-});
-
-describeWithStores.each(['redis', 'two instances', 'leases'] as const)('with %s', (name) => {
-  it('counts as the pages promise', async () => {
-    const setup = await SETUPS[name]();
-    await fc.assert(
-      fc.asyncProperty(schedules, (schedule) => play(schedule, setup)),
-      { numRuns: RUNS },
-    );
-    await setup.close();
-  });
-});
