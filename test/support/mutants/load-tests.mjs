@@ -58,5 +58,7 @@ function fakes() {
     useFakeTimers: () => timers.useFakeTimers(),
     useRealTimers: () => timers.useRealTimers(),
     advanceTimersByTime: (ms) => timers.advanceTimersByTime(ms),
+    now: () => timers.now(),
+    setSystemTime: (ms) => timers.setSystemTime(ms),
   };
 }
