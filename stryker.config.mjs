@@ -7,7 +7,7 @@ export default {
   ignoreStatic: true,
   incremental: true,
   tempDirName: '.cache/stryker',
-  ignorePatterns: ['.cache', 'dist', 'docs', 'ui', 'deploy', 'examples'],
+  ignorePatterns: ['.cache', 'dist', 'docs', 'ui', 'deploy'],
   concurrency: 1,
   timeoutMS: 6_000,
   timeoutFactor: 3,

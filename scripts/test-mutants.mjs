@@ -25,6 +25,8 @@ const TESTS = {
   'src/fields': ['test/unit/fields', 'test/unit/core/rules', 'test/unit/request-maps'],
   'src/core': ['errors', 'ports', 'steps', 'units'].map((name) => `test/unit/core/${name}.test.ts`),
 };
+/** Reads hundreds of made-up rule files, which every change of a rule's fields would wait for. */
+const LONG = ['rule-schema.test.ts'];
 const FOLDERS = Object.keys(TESTS);
 /** Folders that are mutated with all that lies below them. */
 const WHOLE = ['streams', 'src/decisions'];
@@ -71,7 +73,9 @@ function folderOf(path) {
 function testFilesIn(folder) {
   if (folder.endsWith('.test.ts')) return [folder];
   const names = readdirSync(folder, { recursive: true }).sort();
-  return names.filter((name) => name.endsWith('.test.ts')).map((name) => `${folder}/${name}`);
+  return names
+    .filter((name) => name.endsWith('.test.ts') && !LONG.some((long) => name.endsWith(long)))
+    .map((name) => `${folder}/${name}`);
 }
 
 function percent(some, others) {

@@ -62,6 +62,10 @@ async function visitUntilRefused({ visit }: Awaited<ReturnType<typeof startShop>
 it('limits each user, says when to come back and what is left', async () => {
   const { grpc } = await startService({ env: SETTINGS });
   const shop = await startShop(grpc);
+  // The shop lets visitors in who wait 200 ms for a decision: its connection has to be open.
+  await eventually(async () => {
+    expect((await shop.visit('dora')).headers.get('ratelimit')).not.toBeNull();
+  });
   const first = await shop.visit('ann');
   expect(first).toMatchObject({ status: 200, body: 'Welcome to the shop\n' });
   expect(first.headers.get('ratelimit')).toMatch(/^"per-user";r=4;t=\d+$/);

@@ -141,7 +141,7 @@ describe('a bounded number of series', () => {
     expect(Object.keys(totals())).toContain('shop.a.total_hits');
   });
 
-  it('makes room of what knownState still when there is none', () => {
+  it('makes room of what stood still when there is none', () => {
     const { hit, wait, totals } = setUp(2);
     hit('shop.a', 'shop.b', 'shop.c');
     wait(IDLE_MS);

@@ -64,18 +64,16 @@ describe('a gcra counter', () => {
     );
   });
 
-  it('admits no more while its clock goes back than if it knownState still', () => {
+  it('admits no more while its clock goes back than if it stood still', () => {
     fc.assert(
       fc.property(rules('gcra'), MOVES, (rule, moves) => {
         const counter = new AlgorithmCounter();
-        let latest = startOf(rule);
+        // A look writes nothing: the counter begins with the first hits, which may be before its clock's first time.
+        const asks = play(rule, moves, startOf(rule)).filter(({ hits }) => hits > 0);
+        const ticks = asks.map(({ tick }) => tick);
         let sum = 0n;
-        for (const move of play(rule, moves, latest)) {
-          if (move.hits <= 0) continue;
-          latest = Math.max(latest, move.tick);
-          sum += BigInt(admit(counter, rule, move.tick, move));
-        }
-        expect(sum <= promiseOf(rule, latest - startOf(rule))).toBe(true);
+        for (const ask of asks) sum += BigInt(admit(counter, rule, ask.tick, ask));
+        expect(sum <= promiseOf(rule, Math.max(0, ...ticks) - (ticks[0] ?? 0))).toBe(true);
       }),
     );
   });
