@@ -12,7 +12,6 @@ const LIMIT = 1_200;
 const RULES = `domain: leased
 descriptors:
   - { key: hot, rate_limit: { unit: day, requests_per_unit: ${String(LIMIT)}, leased: true } }
-  - { key: second, rate_limit: { unit: second, requests_per_unit: 100, leased: true } }
 `;
 const STORE_MS = 20;
 const TO_COME_BACK_MS = 1_000;
@@ -130,29 +129,6 @@ it.each(['requests', 'answers'] as const)(
     expect(first.admitted + second.admitted).toBeGreaterThan(LIMIT * 0.7);
   },
 );
-
-it('a limit a second is never passed, whose windows turn while hits are leased', async () => {
-  const { store } = await startFar();
-  const env = rulesEnv();
-  const services = await Promise.all([startWith(store.port, env), startWith(store.port, env)]);
-  store.behaviour.answerDelayMs = 5;
-  const load = { perSecond: 150, forMs: 2_000 };
-  const second = () => Math.floor(Date.now() / 1_000);
-  const first = second();
-  let admitted = 0;
-  // A slow machine asks less at first than is worth a lease.
-  await eventually(async () => {
-    const all = await Promise.all(
-      services.map((service) => askPaced(service, asking('second'), load)),
-    );
-    admitted += all.reduce((sum, answers) => sum + answers.admitted, 0);
-    const statistics = await readStatistics(services[0]);
-    expect(statistics.get('ratelimit.leases.granted')).toBeGreaterThan(0);
-  });
-  // Not by its keys: a counter lives for its window, and for a while by chance.
-  const windows = second() - first + 1;
-  expect(admitted).toBeLessThanOrEqual(windows * 100);
-});
 
 it('while the store hangs, what is on lease is spent; when it is back, more is leased', async () => {
   const { store } = await startFar();

@@ -20,12 +20,6 @@ descriptors:
       requests_per_unit: 2
       algorithm: gcra
       limits_from: { key: tenant_limits, refresh: 1s }
-  - key: sliding
-    rate_limit:
-      unit: day
-      requests_per_unit: 2
-      algorithm: sliding_window
-      limits_from: { key: tenant_limits, refresh: 1s }
   - key: kept
     on_store_error: local
     rate_limit: { unit: year, requests_per_unit: 2, limits_from: { key: tenant_limits, refresh: 1s } }
@@ -88,27 +82,11 @@ async function limitOf(service: Service, tenant: string, key = 'tenant'): Promis
 }
 
 /** Asks over several connections at once: each worker reads limits for itself. */
-const untilLimited = (service: Service, tenant: string, limit: unknown, key?: string) =>
+const untilLimited = (service: Service, tenant: string, limit: unknown) =>
   eventually(async () => {
-    const limits = await Promise.all([1, 2, 3, 4].map(() => limitOf(service, tenant, key)));
+    const limits = await Promise.all([1, 2, 3, 4].map(() => limitOf(service, tenant)));
     expect(limits).toEqual(limits.map(() => limit));
   });
-
-it('limits each tenant by its field, and all others by the rule', async () => {
-  await redis.client.hset('tenant_limits', { big: '1000', none: '0', free: 'unlimited', odd: 'x' });
-  const service = await inRedis();
-  await untilLimited(service, 'big', 1_000);
-  await untilLimited(service, 'none', 0);
-  await untilLimited(service, 'free', 'unlimited');
-  expect(await limitOf(service, 'odd')).toBe(2);
-  expect(await limitOf(service, 'other')).toBe(2);
-  expect((await ask(service, 'shop', 'tenant=none')).body.overallCode).toBe('OVER_LIMIT');
-
-  await redis.client.hset('tenant_limits', 'big', '7');
-  await untilLimited(service, 'big', 7);
-  await redis.client.hdel('tenant_limits', 'big');
-  await untilLimited(service, 'big', 2);
-});
 
 it('keeps what is known while the hash cannot be read, says so, and counts it', async () => {
   await redis.client.hset('tenant_limits', { big: '1000', odd: 'x' });
@@ -157,26 +135,6 @@ it('keeps the limits that are known while Redis is away, and reads them again af
   await again.stop();
 });
 
-it.each(['paced', 'sliding'])(
-  'limits the values of %s by the algorithm of the rule',
-  async (key) => {
-    await redis.client.hset('tenant_limits', { five: '5', none: '0', free: 'unlimited' });
-    const service = await inRedis();
-    const admittedOf = async (value: string, limit: unknown) => {
-      // A look makes the value known; it takes nothing.
-      await untilLimited(service, value, limit, key);
-      const codes: unknown[] = [];
-      for (let i = 0; i < 8; i += 1)
-        codes.push((await ask(service, 'shop', `${key}=${value}`)).body.overallCode);
-      return codes.filter((code) => code === 'OK').length;
-    };
-    expect(await admittedOf('five', 5)).toBe(5);
-    expect(await admittedOf('none', 0)).toBe(0);
-    expect(await admittedOf('free', 'unlimited')).toBe(8);
-    expect(await admittedOf('other', 2)).toBe(2);
-  },
-);
-
 it('explains a value, and shows its counter, with what the hash says now', async () => {
   await redis.client.hset('tenant_limits', { gold: '5000' });
   const service = await inRedis();
@@ -194,12 +152,6 @@ it('explains a value, and shows its counter, with what the hash says now', async
   expect(await post(service, 'counters/read', request)).toMatchObject({
     counters: [{ key: 'shop_paced_gold_7200s~g4', limitsFrom: { ...limitsFrom, value: 6_000 } }],
   });
-});
-
-it('says in /rlconfig where the limits come from', async () => {
-  const service = await inRedis();
-  const text = await (await fetch(`${service.debug}/rlconfig`)).text();
-  expect(text).toContain('limit: 2 per year, for values without a field in tenant_limits');
 });
 
 it.each(['memory', 'memstore'])(

@@ -1,10 +1,7 @@
-import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { eventually } from '../support/edge/eventually';
-import { manyMistakes } from '../support/many-rules';
 import { ask, startService, stopServices } from '../support/edge/service';
 
 let root: string;
@@ -48,60 +45,6 @@ it('takes a new limit while it runs, and keeps the last good rules when a file i
   const stats = await (await fetch(`${service.debug}/stats`)).text();
   expect(stats).toContain('ratelimit.service.config_load_error: 1\n');
   expect(stats).toContain('ratelimit.service.config_load_success: 2\n');
-});
-
-it('logs the first hundred of 2,000 mistakes and how many more there are, where the checker lists all', async () => {
-  await write(limitOf(5));
-  const service = await startService({ env: { RUNTIME_ROOT: root } });
-  await write(manyMistakes(2_000));
-  await eventually(() => {
-    expect(service.output()).toContain('rules not loaded, the last valid ones stay in force');
-  });
-  const lines = service.output().split('\n');
-  const mistakes = lines.filter((line) => line.includes('msg="a mistake in the rules"'));
-  expect(mistakes).toHaveLength(100);
-  expect(mistakes.at(-1)).toContain('line=302 ');
-  expect(lines.filter((line) => line.includes('more problems in the rules'))).toEqual([
-    expect.stringMatching(
-      /level=error .*ratelimit-config-check lists all" errors=1900 warnings=0$/,
-    ),
-  ]);
-  const version = await fetch(`${service.debug}/api/v1/version`);
-  expect(await version.json()).toMatchObject({ lastLoad: { ok: false, errors: 2_000 } });
-  const checker = join(__dirname, '../../dist/src/bin/ratelimit-config-check.js');
-  const checked = await promisify(execFile)(
-    process.execPath,
-    [checker, '-config_dir', join(root, 'config')],
-    {
-      maxBuffer: 64 * 1_024 * 1_024,
-    },
-  ).catch((error: unknown) => error as { readonly stdout: string });
-  expect(checked.stdout.match(/rules\.yaml:\d+:\d+: unit/g)).toHaveLength(2_000);
-});
-
-it('starts without rules, says so, and serves as soon as there are some', async () => {
-  await write('domain: d\ndescriptors:\n  - key: k\n    rate_limit: {unit: fortnight}\n');
-  const service = await startService({
-    env: { RUNTIME_ROOT: root, HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED: 'true' },
-  });
-  expect(await ask(service, 'd', 'k=v')).toMatchObject({ status: 503 });
-  expect((await fetch(`${service.http}/healthcheck`)).status).toBe(500);
-  await write(limitOf(1));
-  await eventually(async () => {
-    expect((await ask(service, 'd', 'k=v')).status).toBe(200);
-  });
-  // Of two workers the one that answers here may take the rules a moment after the one that decided.
-  await eventually(async () => {
-    expect((await fetch(`${service.http}/healthcheck`)).status).toBe(200);
-  });
-});
-
-it('says in whole milliseconds how long a load took', async () => {
-  await write(limitOf(5));
-  const service = await startService({ env: { RUNTIME_ROOT: root, LOG_LEVEL: 'info' } });
-  await eventually(() => {
-    expect(service.output()).toMatch(/msg="loaded the rules" .*durationMs=\d+$/m);
-  });
 });
 
 describe('a file beside the directory', () => {

@@ -25,13 +25,6 @@ async function one() {
 }
 
 describe('fields of a hash are read', () => {
-  it('from one server', async () => {
-    const { address } = await one();
-    const counters = runRedisCounters({ address });
-    await counters.untilConnected();
-    expect(await counters.readFields(KEY, ASKED)).toEqual(READ);
-  });
-
   it('from the master that sentinels name', async () => {
     const setup = await startSentinels();
     endings.push(() => setup.stop());

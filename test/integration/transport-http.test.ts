@@ -49,7 +49,7 @@ describe('the HTTP port', () => {
 
   it('answers a decision with 200 or 429, in JSON', async () => {
     const { post, requests } = await start(({ hitsAddend }) =>
-      hitsAddend === 0 ? OK : { ...OK, overallCode: 'OVER_LIMIT' },
+      hitsAddend === 0 ? OK : { ...OK, overallCode: 'OVER_LIMIT', retryAfter: '7' },
     );
     const ok = await post(BODY);
     expect([ok.status, ok.headers.get('content-type')]).toEqual([200, 'application/json']);
@@ -58,6 +58,7 @@ describe('the HTTP port', () => {
     expect(ok.headers.get('x-powered-by')).toBeNull();
     const over = await post('{"hits_addend":1}');
     expect([over.status, over.headers.get('content-type')]).toEqual([429, 'application/json']);
+    expect([ok, over].map(({ headers }) => headers.get('retry-after'))).toEqual([null, '7']);
     expect(await over.json()).toEqual({ overallCode: 'OVER_LIMIT' });
     expect(requests()).toHaveLength(2);
   });

@@ -1,7 +1,7 @@
 import type { Code, DecisionRequest, DescriptorStatus } from '../../../src/core/model';
 import type { Answer } from '../../../src/core/ports';
 import { descriptor, request } from '../requests';
-import type { Scenario, Step } from './read-scenarios';
+import type { AnswerPart, Scenario, Step } from './read-scenarios';
 import type { Stage } from './stages';
 
 /** Where the time of a scenario begins: a minute, an hour and no day. */
@@ -9,31 +9,56 @@ export const SCENARIO_START = 1_795_240_800;
 
 /** The lines of a scenario, with the answers of this stage in place of those that it expects. */
 export async function playScenario(scenario: Scenario, stage: Stage): Promise<readonly string[]> {
+  let requests: readonly DecisionRequest[] = [];
   let answers: readonly (Answer | undefined)[] = [];
   const play = async (step: Step): Promise<string> => {
     switch (step.kind) {
-      case 'wait':
-        stage.setTime(stage.now() + step.seconds);
-        return step.line;
-      case 'time':
-        stage.setTime(step.at);
-        return step.line;
       case 'ask':
-        answers = await stage.decide(step.asked.split('; ').map((one) => toRequest(one, stage)));
+        requests = step.asked.split('; ').map((one) => toRequest(one, stage));
+        answers = await stage.decide(requests);
         return `${step.asked} -> ${answersLike(step.expected, answers)}`;
-      case 'headers':
-        return `headers ${answers.map(headersOf).join('; ')}`;
+      case 'answer':
+        return `${step.part} ${answers.map((answer) => partOf(answer, step.part)).join('; ')}`;
       case 'statistics':
         return `statistics ${step.names.map((name) => `${name}=${stage.statistic(name)}`).join(' ')}`;
       case 'keys': {
         const keys = await stage.keys();
         return `keys ${step.names.map((name) => `${name}=${keys.get(name) ?? 'none'}`).join(' ')}`;
       }
+      case 'wait':
+      case 'time':
+      case 'store':
+      case 'redis':
+      case 'read limits':
+        await act(step, stage, requests);
+        return step.line;
     }
   };
   const lines: string[] = [];
   for (const step of scenario.steps) lines.push(await play(step));
   return lines;
+}
+
+type Act = Extract<Step, { kind: 'wait' | 'time' | 'store' | 'redis' | 'read limits' }>;
+
+/** A step that is told as it stands. */
+async function act(step: Act, stage: Stage, requests: readonly DecisionRequest[]): Promise<void> {
+  switch (step.kind) {
+    case 'wait':
+      stage.setTime(stage.now() + step.seconds);
+      return;
+    case 'time':
+      stage.setTime(step.at);
+      return;
+    case 'store':
+      stage.setAway(step.isAway);
+      return;
+    case 'redis':
+      await stage.redis(step.words);
+      return;
+    case 'read limits':
+      await stage.readLimits(requests);
+  }
 }
 
 /** `[@DOMAIN] KEY=VALUE KEY=VALUE *HITS & KEY=VALUE`: descriptors of one request. */
@@ -62,7 +87,8 @@ function answersLike(expected: string, answers: readonly (Answer | undefined)[])
 }
 
 function answerLike(expected: string, answer: Answer | undefined): string {
-  if (answer?.kind !== 'decision') return answer?.message ?? 'no answer';
+  if (answer === undefined) return 'no answer';
+  if (answer.kind !== 'decision') return expected === 'fails' ? expected : answer.message;
   const [, hasOverall, statuses = ''] = /^(?:(OK|OVER): )?(.*)$/.exec(expected) ?? [];
   const wanted = statuses.split(', ');
   const told = answer.statuses.map((status, at) => statusLike(wanted[at] ?? '', status)).join(', ');
@@ -87,8 +113,14 @@ function statusLike(expected: string, status: DescriptorStatus): string {
 
 const shorten = (code: Code): string => (code === 'OK' ? 'OK' : 'OVER');
 
-function headersOf(answer: Answer | undefined): string {
+function partOf(answer: Answer | undefined, part: AnswerPart): string {
   if (answer?.kind !== 'decision') return 'none';
-  const { responseHeaders = [] } = answer;
-  return responseHeaders.map(({ key, value }) => `${key}: ${value}`).join(', ') || 'none';
+  const { responseHeaders, retryAfter, rawBody, dynamicMetadata } = answer;
+  const text = {
+    headers: responseHeaders.map(({ key, value }) => `${key}: ${value}`).join(', '),
+    'retry-after': retryAfter,
+    body: rawBody,
+    metadata: dynamicMetadata && JSON.stringify(dynamicMetadata),
+  }[part];
+  return text === undefined || text === '' ? 'none' : text;
 }

@@ -9,12 +9,18 @@ export interface Scenario {
   readonly steps: readonly Step[];
 }
 
+/** Of the last answers. */
+export type AnswerPart = 'headers' | 'retry-after' | 'body' | 'metadata';
+
 /** A line of a scenario, with what it asks or does. */
 export type Step = { readonly line: string } & (
   | { readonly kind: 'wait'; readonly seconds: number }
   | { readonly kind: 'time'; readonly at: number }
   | { readonly kind: 'ask'; readonly asked: string; readonly expected: string }
-  | { readonly kind: 'headers'; readonly expected: string }
+  | { readonly kind: 'answer'; readonly part: AnswerPart }
+  | { readonly kind: 'read limits' }
+  | { readonly kind: 'store'; readonly isAway: boolean }
+  | { readonly kind: 'redis'; readonly words: readonly string[] }
   | { readonly kind: 'statistics'; readonly names: readonly string[] }
   | { readonly kind: 'keys'; readonly names: readonly string[] }
 );
@@ -75,6 +81,25 @@ function toSetting(line: string): readonly [name: string, value: string] {
   return [name, value];
 }
 
+/** Steps of one word, and those that are for the store. */
+function toPlainStep(line: string): Step | undefined {
+  const [word = '', ...rest] = line.split(' ');
+  if (isAnswerPart(word)) return { line, kind: 'answer', part: word };
+  if (word === 'redis') return { line, kind: 'redis', words: rest };
+  switch (line) {
+    case 'store away':
+    case 'store back':
+      return { line, kind: 'store', isAway: line === 'store away' };
+    case 'read limits':
+      return { line, kind: line };
+  }
+  return undefined;
+}
+
+function isAnswerPart(word: string): word is AnswerPart {
+  return ['headers', 'retry-after', 'body', 'metadata'].includes(word);
+}
+
 function toStep(line: string): Step {
   const wait = /^\+([\d.]+)(ms|s|m|h|d)$/.exec(line);
   if (wait !== null) {
@@ -82,12 +107,13 @@ function toStep(line: string): Step {
     return { line, kind: 'wait', seconds: Number(wait[1]) * unit };
   }
   if (line.startsWith('at ')) return { line, kind: 'time', at: Date.parse(line.slice(3)) / 1_000 };
+  const plain = toPlainStep(line);
+  if (plain !== undefined) return plain;
   const [word = '', ...rest] = line.split(' ');
-  if (word === 'headers') return { line, kind: 'headers', expected: rest.join(' ') };
   if (word === 'statistics' || word === 'keys')
     return { line, kind: word, names: rest.map((pair) => pair.split('=')[0] ?? '') };
   const [asked, expected] = line.split(' -> ');
   if (asked === undefined || expected === undefined)
-    throw new Error(`expected +TIME, at, headers, statistics, keys or REQUEST -> ANSWER: ${line}`);
+    throw new Error(`expected a step of docs/internals/testing.md, or REQUEST -> ANSWER: ${line}`);
   return { line, kind: 'ask', asked, expected };
 }

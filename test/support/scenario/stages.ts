@@ -6,10 +6,13 @@ import {
   type CounterStore,
   type CounterStoreDeps,
 } from '../../../src/app/store/store';
+import { StoreError } from '../../../src/core/errors';
 import type { DecisionRequest } from '../../../src/core/model';
+import { readValueLimits } from '../../../src/core/planning/value-limit';
 import type { Answer } from '../../../src/core/ports';
 import { compileRules } from '../../../src/core/rules/compile';
 import type { Rules } from '../../../src/core/rules/rules';
+import { createLimitsFrom } from '../../../src/counters/limits-from/create-limits-from';
 import { createMemoryCounters } from '../../../src/counters/memory/create-memory-counters';
 import { createDecideBatch } from '../../../src/decisions/decide-batch';
 import { parseRules } from '../../../src/rule-sources/parse-rules';
@@ -31,8 +34,14 @@ export interface Stage {
   setTime(seconds: number): void;
   /** One batch; the answers in the order of its requests. */
   decide(requests: readonly DecisionRequest[]): Promise<readonly (Answer | undefined)[]>;
-  /** What was counted under a name below `ratelimit.service.rate_limit.` */
-  statistic(name: string): number;
+  /** What was counted under a name below `ratelimit.service.rate_limit.`, or a whole name. */
+  statistic(name: string): string;
+  /** Whether the store fails whatever it is asked. */
+  setAway(isAway: boolean): void;
+  /** A command for the store itself. */
+  redis(words: readonly string[]): Promise<unknown>;
+  /** Reads the limits that `limits_from` of the rules names for these requests. */
+  readLimits(requests: readonly DecisionRequest[]): Promise<void>;
   /** What the store holds. */
   keys(): Promise<ReadonlyMap<string, string>>;
 }
@@ -54,6 +63,7 @@ interface Server {
   readonly settings: Readonly<Record<string, string>>;
   setClock(seconds: number): void;
   readonly empty?: () => Promise<unknown>;
+  readonly redis?: (words: readonly string[]) => Promise<unknown>;
   keys(): Promise<ReadonlyMap<string, string>>;
   close(): Promise<unknown>;
 }
@@ -82,6 +92,7 @@ async function redisServer(): Promise<Server> {
     settings: { BACKEND_TYPE: 'redis', REDIS_URL: `127.0.0.1:${String(port)}` },
     setClock,
     empty: () => client.flushall(),
+    redis: ([command = '', ...more]) => client.call(command, ...more),
     async keys() {
       const names = await client.keys('*');
       return new Map(
@@ -150,8 +161,11 @@ function setup(server: Server, { instances = 1, settings: more = {} }: SetupOpti
       const settings = settingsOf(scenario);
       const rules = rulesOf(scenario, settings);
       const registry = createRegistry();
+      let isAway = false;
+      const whenThere = <T>(ask: () => Promise<T> | T): Promise<T> | T =>
+        isAway ? Promise.reject(new StoreError('store_unavailable', 'the store is away')) : ask();
       const deciders = open.stores.map((store) =>
-        createDecider(settings, rules, { ...deps, store, registry }),
+        createDecider(settings, rules, { ...deps, store, registry, whenThere }),
       );
       let batches = 0;
       return {
@@ -159,12 +173,19 @@ function setup(server: Server, { instances = 1, settings: more = {} }: SetupOpti
         now: deps.clock,
         setTime,
         decide(requests) {
-          const decide = deciders[batches % instances];
+          const decider = deciders[batches % instances];
           batches += 1;
-          return decide?.(requests) ?? Promise.resolve([]);
+          return decider?.decide(requests) ?? Promise.resolve([]);
         },
         statistic: (name) => statisticOf(registry, name),
         keys: server.keys,
+        setAway(away) {
+          isAway = away;
+        },
+        redis: (words) => server.redis?.(words) ?? Promise.reject(new Error('this is no Redis')),
+        async readLimits(requests) {
+          for (const { readLimits } of deciders) await readLimits(requests);
+        },
       };
     },
     async close() {
@@ -210,36 +231,53 @@ function compile({ rules }: Scenario, settings: Settings): Rules {
 interface DeciderDeps extends CounterStoreDeps {
   readonly store: CounterStore;
   readonly registry: Registry;
+  /** Asks the store; rejects while it is away. */
+  readonly whenThere: <T>(ask: () => Promise<T> | T) => Promise<T> | T;
 }
 
 /** The decisions of one instance, as the service puts them together. */
 function createDecider(
   settings: Settings,
   rules: Rules,
-  { store, registry, ...deps }: DeciderDeps,
+  { store, registry, whenThere, ...deps }: DeciderDeps,
 ) {
+  const { counters, readFields } = store;
+  // Nothing subscribes to it: limits are read when a scenario says so, and by no timer.
+  const limitsFrom =
+    readFields &&
+    createLimitsFrom({
+      ...deps,
+      statistics: registry,
+      readFields: async (hash, fields) => whenThere(() => readFields(hash, fields)),
+    });
   const decideBatch = createDecideBatch(
     {
       ...deps,
       rules: { current: rules },
-      counters: store.counters,
+      counters: { add: (batch) => whenThere(() => counters.add(batch)) },
       localCounters: createMemoryCounters(deps),
       onFault(error) {
         throw error;
       },
     },
-    toDecisionOptions(settings),
+    { ...toDecisionOptions(settings), limitsFrom },
   );
   const record = createRecordStats(registry);
-  return async (requests: readonly DecisionRequest[]) => {
-    const responder = recordingResponder();
-    record(await decideBatch(requests.map((request, callId) => ({ request, responder, callId }))));
-    return requests.map((_, callId) => responder.answers.get(callId));
+  return {
+    async decide(requests: readonly DecisionRequest[]) {
+      const responder = recordingResponder();
+      const pending = requests.map((request, callId) => ({ request, responder, callId }));
+      record(await decideBatch(pending));
+      return requests.map((_, callId) => responder.answers.get(callId));
+    },
+    async readLimits(requests: readonly DecisionRequest[]) {
+      for (const request of requests) await readValueLimits(rules, request, limitsFrom);
+    },
   };
 }
 
-function statisticOf(registry: Registry, name: string): number {
-  for (const [full, { value }] of readCounters(registry))
-    if (full === `ratelimit.service.rate_limit.${name}`) return Number(value);
-  return 0;
+function statisticOf(registry: Registry, name: string): string {
+  const whole = name.startsWith('ratelimit.') ? name : `ratelimit.service.rate_limit.${name}`;
+  for (const [full, { value }] of readCounters(registry)) if (full === whole) return String(value);
+  return '0';
 }

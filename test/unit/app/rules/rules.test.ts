@@ -30,7 +30,7 @@ const UNREAD: LoadResult<Rules> = {
 function start({ startsWithoutRules = false, source = 'files' }: Partial<RulesActorOptions> = {}) {
   const loads = new Subject<LoadResult<Rules>>();
   const registry = createRegistry();
-  const { logger } = createRecordingLogger();
+  const { logger, lines } = createRecordingLogger();
   let seconds = 0;
   const actor = createRulesActor(
     loads,
@@ -45,6 +45,7 @@ function start({ startsWithoutRules = false, source = 'files' }: Partial<RulesAc
   actor.run$.subscribe();
   return {
     actor,
+    lines,
     failing: () => registry.readGauges().get('weir.rules_load_failing'),
     load(result: LoadResult<Rules>) {
       seconds += 1;
@@ -103,5 +104,21 @@ it('has a text for callers while there are no rules', () => {
     'no rules are loaded yet',
     'the first load had 3 mistakes, see the log',
     'the last load had 1 mistake, see the log',
+  ]);
+});
+
+it('logs the first mistakes, how many more there are, and whole milliseconds', () => {
+  const { load, lines } = start();
+  load({ ...bad(2), unlisted: { errors: 1_900, warnings: 0 } });
+  load({ ...GOOD, durationMs: 2.5 });
+  expect(lines.map(({ level, message, fields }) => [level, message, fields])).toEqual([
+    ['error', 'a mistake in the rules', { file: 'a.yaml', error: 'it makes no sense' }],
+    ['error', 'a mistake in the rules', { file: 'a.yaml', error: 'it makes no sense' }],
+    [
+      'error',
+      'more problems in the rules than are logged: ratelimit-config-check lists all',
+      { errors: 1_900, warnings: 0 },
+    ],
+    ['info', 'loaded the rules', { domains: 0, descriptors: 0, limits: 0, durationMs: 3 }],
   ]);
 });

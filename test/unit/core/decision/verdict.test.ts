@@ -194,7 +194,11 @@ describe('dynamicMetadata', () => {
       limitedBy: 'shop.user',
       limitedByName: 'users',
     });
-    expect(dynamicMetadata(asked, [quotaOver], 'OVER_LIMIT')).toHaveProperty('limitedBy');
+    expect(dynamicMetadata(asked, [quotaOver], 'OVER_LIMIT')).toStrictEqual({
+      domain: 'd',
+      descriptors: [{ entries: ['a=1'] }],
+      limitedBy: quotaOver.metric,
+    });
     for (const said of [
       dynamicMetadata(asked, [named], 'OK'),
       dynamicMetadata(asked, [ok], 'OVER_LIMIT'),
