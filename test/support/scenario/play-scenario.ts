@@ -13,7 +13,8 @@ export async function playScenario(scenario: Scenario, stage: Stage): Promise<re
   const play = async (step: Step): Promise<string> => {
     switch (step.kind) {
       case 'wait':
-        stage.setTime(stage.now() + step.seconds);
+        // Whole milliseconds: sums of fractions would be off by a little.
+        stage.setTime(Math.round((stage.now() + step.seconds) * 1_000) / 1_000);
         return step.line;
       case 'time':
         stage.setTime(step.at);
@@ -25,9 +26,17 @@ export async function playScenario(scenario: Scenario, stage: Stage): Promise<re
         return `headers ${answers.map(headersOf).join('; ')}`;
       case 'statistics':
         return `statistics ${step.names.map((name) => `${name}=${stage.statistic(name)}`).join(' ')}`;
+      case 'rules':
+        stage.setRules(step.rules);
+        return step.line;
       case 'keys': {
         const keys = await stage.keys();
-        return `keys ${step.names.map((name) => `${name}=${keys.get(name) ?? 'none'}`).join(' ')}`;
+        const valueOf = (name: string) => keys.get(name)?.replaceAll(' ', ',') ?? 'none';
+        return `keys ${step.names.map((name) => `${name}=${valueOf(name)}`).join(' ')}`;
+      }
+      case 'kept': {
+        const kept = step.names.map(async (name) => `${name}=${String(await stage.kept(name))}`);
+        return `kept ${(await Promise.all(kept)).join(' ')}`;
       }
     }
   };
@@ -69,13 +78,13 @@ function answerLike(expected: string, answer: Answer | undefined): string {
   return hasOverall === undefined ? told : `${shorten(answer.overallCode)}: ${told}`;
 }
 
-/** `OK REMAINING LIMIT/UNIT in SECONDS`: what a scenario leaves out is not told. */
-const STATUS = /^(?:OK|OVER)( \d+)?( (?:\d+\/)?[a-z_]+)?( in .*)?$/;
+/** `OK REMAINING LIMIT/UNIT in SECONDS`: what a scenario leaves out is not told. A unit may have a multiplier: `5_minute`. */
+const STATUS = /^(?:OK|OVER)( \d+)?( (?:\d+\/)?[a-z0-9_]+)?( in .*)?$/;
 
 function statusLike(expected: string, status: DescriptorStatus): string {
   const { code, currentLimit, limitRemaining, secondsUntilReset } = status;
   const [, remaining, limit, reset] = STATUS.exec(expected) ?? [undefined, ' 0', ' 0/', ' in'];
-  const unit = currentLimit?.unit.toLowerCase() ?? 'none';
+  const unit = unitOf(currentLimit);
   const amount = limit?.includes('/') === true ? `${String(currentLimit?.requestsPerUnit)}/` : '';
   return [
     shorten(code),
@@ -83,6 +92,12 @@ function statusLike(expected: string, status: DescriptorStatus): string {
     ...(limit === undefined ? [] : [`${amount}${unit}`]),
     ...(reset === undefined ? [] : [`in ${String(secondsUntilReset ?? 'no time')}`]),
   ].join(' ');
+}
+
+function unitOf(limit: DescriptorStatus['currentLimit']): string {
+  if (limit === undefined) return 'none';
+  const { unit, unitMultiplier } = limit;
+  return `${unitMultiplier === undefined ? '' : `${String(unitMultiplier)}_`}${unit.toLowerCase()}`;
 }
 
 const shorten = (code: Code): string => (code === 'OK' ? 'OK' : 'OVER');

@@ -29,12 +29,16 @@ export interface Stage {
   readonly domain: string;
   now(): number;
   setTime(seconds: number): void;
+  /** Another version of the rules, in force from the next batch on. */
+  setRules(rules: string): void;
   /** One batch; the answers in the order of its requests. */
   decide(requests: readonly DecisionRequest[]): Promise<readonly (Answer | undefined)[]>;
   /** What was counted under a name below `ratelimit.service.rate_limit.` */
   statistic(name: string): number;
   /** What the store holds. */
   keys(): Promise<ReadonlyMap<string, string>>;
+  /** In how many seconds the store drops a key. */
+  kept(key: string): Promise<number | 'none'>;
 }
 
 /** Opens stages on one kind of store, one after the other. */
@@ -46,6 +50,8 @@ export interface Setup {
 /** One more than one: batches go to the instances by turns. */
 interface SetupOptions {
   readonly instances?: number;
+  /** By which the clock of each instance is behind that of the one before it. */
+  readonly lateSeconds?: number;
   readonly settings?: Readonly<Record<string, string>>;
 }
 
@@ -55,10 +61,16 @@ interface Server {
   setClock(seconds: number): void;
   readonly empty?: () => Promise<unknown>;
   keys(): Promise<ReadonlyMap<string, string>>;
+  kept(key: string): Promise<number | 'none'>;
   close(): Promise<unknown>;
 }
 
 const nothing = (): Promise<void> => Promise.resolve();
+/** Of stores that do not say what they hold. */
+const untold = {
+  keys: () => Promise.resolve(new Map<string, string>()),
+  kept: () => Promise.resolve('none' as const),
+};
 
 export const SETUPS = {
   memory: () =>
@@ -66,10 +78,11 @@ export const SETUPS = {
       settings: { BACKEND_TYPE: 'memory' },
       setClock: nothing,
       close: nothing,
-      keys: () => Promise.resolve(new Map()),
+      ...untold,
     }),
   redis: async () => setup(await redisServer()),
   'two instances': async () => setup(await redisServer(), { instances: 2 }),
+  'late instance': async () => setup(await redisServer(), { instances: 2, lateSeconds: 5 }),
   leases: async () => setup(await redisServer(), { settings: { KVSTORE_LEASES: 'on' } }),
   memcached: async () => setup(await memcachedServer()),
 } as const satisfies Record<string, () => Setup | Promise<Setup>>;
@@ -88,6 +101,10 @@ async function redisServer(): Promise<Server> {
         await Promise.all(names.map(async (key) => [key, (await client.get(key)) ?? ''] as const)),
       );
     },
+    async kept(key) {
+      const ms = await client.pttl(key);
+      return ms < 0 ? 'none' : ms / 1_000;
+    },
     close: () => client.quit(),
   };
 }
@@ -98,37 +115,38 @@ async function memcachedServer(): Promise<Server> {
     settings: { BACKEND_TYPE: 'memcache', MEMCACHE_HOST_PORT: `127.0.0.1:${String(port)}` },
     setClock,
     empty: () => ask('flush_all'),
-    keys: () => Promise.resolve(new Map()),
     close: nothing,
+    ...untold,
   };
 }
 
-function setup(server: Server, { instances = 1, settings: more = {} }: SetupOptions = {}): Setup {
+function setup(server: Server, options: SetupOptions = {}): Setup {
+  const { instances = 1, lateSeconds = 0, settings: more = {} } = options;
   let nowSeconds = SCENARIO_START;
   const setTime = (seconds: number): void => {
     nowSeconds = seconds;
     server.setClock(seconds);
   };
-  const deps = {
-    clock: () => nowSeconds,
+  const depsOf = (instance: number) => ({
+    clock: () => nowSeconds - instance * lateSeconds,
     monotonicMs: () => nowSeconds * 1_000,
     random: () => 0.5,
     logger: silentLogger,
     statistics: createRegistry(),
-  };
+  });
   const stores = new Map<string, Promise<OpenStores>>();
   /** Stores stay open between scenarios of the same settings. */
   const storesOf = (scenario: Scenario): Promise<OpenStores> => {
     // Memory cannot be emptied: each scenario has its own.
     const name = JSON.stringify([scenario.settings, server.empty === undefined ? stores.size : 0]);
-    const open = stores.get(name) ?? openStores(settingsOf(scenario), instances, deps);
+    const open = stores.get(name) ?? openStores(settingsOf(scenario), instances, depsOf);
     stores.set(name, open);
     return open;
   };
   const compiled = new Map<string, Rules>();
-  const rulesOf = (scenario: Scenario, settings: Settings): Rules => {
-    const name = JSON.stringify([scenario.rules, scenario.settings]);
-    const rules = compiled.get(name) ?? compile(scenario, settings);
+  const rulesOf = (text: string, scenario: Scenario): Rules => {
+    const name = JSON.stringify([text, scenario.settings]);
+    const rules = compiled.get(name) ?? compile(text, settingsOf(scenario));
     compiled.set(name, rules);
     return rules;
   };
@@ -148,16 +166,19 @@ function setup(server: Server, { instances = 1, settings: more = {} }: SetupOpti
       await server.empty?.();
       const open = await storesOf(scenario);
       const settings = settingsOf(scenario);
-      const rules = rulesOf(scenario, settings);
+      const rules = { current: rulesOf(scenario.rules, scenario) };
       const registry = createRegistry();
-      const deciders = open.stores.map((store) =>
-        createDecider(settings, rules, { ...deps, store, registry }),
+      const deciders = open.stores.map((store, at) =>
+        createDecider(settings, { ...depsOf(at), store, registry, rules }),
       );
       let batches = 0;
       return {
-        domain: [...rules.domains.keys()][0] ?? '',
-        now: deps.clock,
+        domain: [...rules.current.domains.keys()][0] ?? '',
+        now: () => nowSeconds,
         setTime,
+        setRules(text) {
+          rules.current = rulesOf(text, scenario);
+        },
         decide(requests) {
           const decide = deciders[batches % instances];
           batches += 1;
@@ -165,6 +186,7 @@ function setup(server: Server, { instances = 1, settings: more = {} }: SetupOpti
         },
         statistic: (name) => statisticOf(registry, name),
         keys: server.keys,
+        kept: server.kept,
       };
     },
     async close() {
@@ -182,9 +204,9 @@ interface OpenStores {
 async function openStores(
   settings: Settings,
   instances: number,
-  deps: CounterStoreDeps,
+  depsOf: (instance: number) => CounterStoreDeps,
 ): Promise<OpenStores> {
-  const stores = Array.from({ length: instances }, () => chooseCounters(settings, deps));
+  const stores = Array.from({ length: instances }, (_, at) => chooseCounters(settings, depsOf(at)));
   const running = stores.map(({ run$ }) => run$.subscribe());
   for (const { connected$ } of stores) await firstValueFrom(connected$.pipe(filter(Boolean)));
   return {
@@ -196,8 +218,8 @@ async function openStores(
   };
 }
 
-function compile({ rules }: Scenario, settings: Settings): Rules {
-  const bytes = Buffer.from(rules);
+function compile(text: string, settings: Settings): Rules {
+  const bytes = Buffer.from(text);
   const parsed = parseRules([{ file: 'rules.yaml', bytes }], {
     mergeDomains: false,
     secretKeyIds: undefined,
@@ -210,18 +232,14 @@ function compile({ rules }: Scenario, settings: Settings): Rules {
 interface DeciderDeps extends CounterStoreDeps {
   readonly store: CounterStore;
   readonly registry: Registry;
+  readonly rules: { readonly current: Rules };
 }
 
 /** The decisions of one instance, as the service puts them together. */
-function createDecider(
-  settings: Settings,
-  rules: Rules,
-  { store, registry, ...deps }: DeciderDeps,
-) {
+function createDecider(settings: Settings, { store, registry, ...deps }: DeciderDeps) {
   const decideBatch = createDecideBatch(
     {
       ...deps,
-      rules: { current: rules },
       counters: store.counters,
       localCounters: createMemoryCounters(deps),
       onFault(error) {
