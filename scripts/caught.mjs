@@ -3,7 +3,7 @@
 //   node scripts/caught.mjs                    all that were not played
 //   node scripts/caught.mjs lua-12 undo-7      these, again
 //   node scripts/caught.mjs --again            those that were caught, first by what caught them: every one must be caught again
-//   node scripts/caught.mjs --compare test/old.test.ts,test/older.test.ts test/new src/counters
+//   node scripts/caught.mjs --compare OLD,OLDER NEW,NEWER FOLDER
 //                                              which changes of a folder the old suites catch and the new ones do not: a suite may go
 //                                              when there are none
 // A change meets the suites that are nearest to it by the words of their paths: units and contracts, then the edge. What these do not

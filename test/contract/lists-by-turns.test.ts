@@ -137,38 +137,6 @@ describeWithStores.each(STORES)('in %s', (_, start) => {
     counters = await start();
   });
 
-  it.each([
-    ['sliding_window', false],
-    ['gcra', false],
-    ['fixed_window', false],
-    ['sliding_window', true],
-    ['gcra', true],
-    ['fixed_window', true],
-  ] as const)(
-    'a request that replaces a limit of %s forgets nothing of it, reserving: %j',
-    async (algorithm, isReserving) => {
-      const rules = rulesWith(
-        {
-          key: 'user',
-          ...budgetOf([{ ...short, unit: 'YEAR', algorithm }, day], moreOf(isReserving)),
-        },
-        replacing('vip', 'short'),
-      );
-      const ask = instanceOf(rules, counters[0]);
-      const ann = user();
-      let plain = 0;
-      let vip = 0;
-      for (let round = 0; round < 10; round += 1) {
-        plain += await count(6, () => ask(ann));
-        vip += await count(1, () => ask(ann, 'vip=x'));
-      }
-      expect([plain, vip]).toEqual([5, 10]);
-      // The day has counted both.
-      expect(await ask([[ann], 986], 'vip=x')).toBe(false);
-      expect(await ask([[ann], 985], 'vip=x')).toBe(true);
-    },
-  );
-
   it('an entry that a value lifts for a while counts on where it stood', async () => {
     const lifted = { ...short, limitsFrom: { key: 'limits', refreshMs: 1_000 } };
     const rules = rulesWith({ key: 'user', ...budgetOf([lifted, day]) });
@@ -187,68 +155,6 @@ describeWithStores.each(STORES)('in %s', (_, start) => {
     }
     said = 7;
     expect(await count(4, () => ask(ann))).toBe(2);
-  });
-
-  it('two versions of a list by turns keep the limits that both have, and each its own', async () => {
-    const fresh: LimitSketch = { name: 'fresh', unit: 'MINUTE', requestsPerUnit: 9_000 };
-    const month: LimitSketch = { ...fresh, name: 'month', unit: 'MONTH', requestsPerUnit: 25 };
-    const versions = [
-      rulesWith({ key: 'user', ...budgetOf([{ ...short, requestsPerUnit: 40 }, day]) }),
-      rulesWith({ key: 'user', ...budgetOf([short, fresh, month, day]) }),
-    ] as const;
-    const [a, b] = [instanceOf(versions[0], counters[0]), instanceOf(versions[1], counters[1])];
-    const ann = user();
-    let [byA, byB] = [0, 0];
-    for (let round = 0; round < 40; round += 1) {
-      byA += await count(1, () => a(ann));
-      byB += await count(1, () => b(ann));
-    }
-    expect(byB).toBeLessThanOrEqual(5);
-    expect(byA + byB).toBe(40);
-    const bob = user();
-    expect(await count(30, () => b([[bob], 0]))).toBe(30);
-    expect(await count(10, () => b(bob))).toBe(5);
-    expect(await count(50, () => a(bob))).toBe(35);
-    expect(await count(10, () => b(bob))).toBe(0);
-  });
-
-  it('two versions of as many limits write over nothing of each other', async () => {
-    const year: LimitSketch = { name: 'year', unit: 'YEAR', requestsPerUnit: 3 };
-    const hour: LimitSketch = { name: 'hour', unit: 'HOUR', requestsPerUnit: 4 };
-    const a = instanceOf(rulesWith({ key: 'user', ...budgetOf([day, year]) }), counters[0]);
-    const b = instanceOf(rulesWith({ key: 'user', ...budgetOf([day, hour]) }), counters[1]);
-    const ann = user();
-    let [byA, byB] = [0, 0];
-    for (let round = 0; round < 6; round += 1) {
-      byA += await count(1, () => a(ann));
-      byB += await count(1, () => b(ann));
-    }
-    expect([byA, byB]).toEqual([3, 4]);
-  });
-
-  it('a block is named by its limit: it rests with it, speaks under no other and outlives both versions', async () => {
-    const blocking = { ...short, requestsPerUnit: 1, block: { after: 1, forMs: 600_000 } };
-    const other: LimitSketch = {
-      ...{ name: 'other', unit: 'MINUTE', requestsPerUnit: 9_000 },
-      block: { after: 1, forMs: 600_000 },
-    };
-    const vip = replacing('vip', 'short');
-    const [a, b] = [
-      instanceOf(rulesWith({ key: 'user', ...budgetOf([blocking, day]) }, vip), counters[0]),
-      instanceOf(rulesWith({ key: 'user', ...budgetOf([other, blocking, day]) }, vip), counters[1]),
-    ];
-    const c = instanceOf(rulesWith({ key: 'user', ...budgetOf([other, day]) }, vip), counters[1]);
-    const ann = user();
-    expect([await a(ann), await a(ann)]).toEqual([true, false]);
-    for (let round = 0; round < 5; round += 1) {
-      expect([await a(ann, 'vip=x'), await b(ann, 'vip=x')]).toEqual([true, true]);
-      expect([await a(ann), await b(ann)]).toEqual([false, false]);
-      expect(await c(ann)).toBe(true);
-    }
-    // Its limit is as free as can be, and the block lasts.
-    const more = { ...blocking, requestsPerUnit: 60 };
-    const d = instanceOf(rulesWith({ key: 'user', ...budgetOf([day, more]) }, vip), counters[1]);
-    expect([await d(ann), await c(ann), await d(ann, 'vip=x')]).toEqual([false, true, true]);
   });
 
   it.each([false, true])(

@@ -1,6 +1,4 @@
 import { counterStates } from '../support/limiters';
-import { outcomeOf } from '../../src/core/kinds/whole';
-import { type CounterState } from '../../src/core/kinds/kind';
 import { StoreError } from '../../src/core/errors';
 import { batch, freshKey, increment } from '../contract/counters.contract';
 import { ask, keyFor, slowRule, usedHits } from '../support/algorithm-increments';
@@ -51,16 +49,6 @@ describe('a batch', () => {
     expect(await callsOf(server, 'evalsha')).toBe(2);
     await counters.add(batch(asked(), [3]));
     expect(await callsOf(server, 'evalsha')).toBe(3);
-  });
-
-  it('counts in order what fixed windows with and without charged refusals count under one key', async () => {
-    const { counters } = await started();
-    const key = freshKey();
-    const fixed = slowRule('fixed_window');
-    const asked = ask(fixed, key);
-    const { after, states } = await counters.add(batch([asked, increment(key, 2), asked]));
-    const knownState = [0, 2].map((at) => usedHits(counterStates(states)?.[at], fixed));
-    expect([knownState[0], after[1], knownState[1]]).toEqual([0, 3, 3]);
   });
 
   it('fails a counter alone whose value is of another kind', async () => {
@@ -133,30 +121,6 @@ describe('a store without scripts', () => {
     expect([...(reply.failures?.keys() ?? [])]).toEqual([0]);
     expect(counterStates(reply.states)?.[1]?.used).toBe(0);
     expect(counters.kinds()).toEqual(['connected']);
-  });
-});
-
-describe('two instances', () => {
-  it('whose clocks are 5 s apart agree on every answer', async () => {
-    const { server, counters } = await started();
-    const other = runRedisCounters({ address: server.address });
-    await other.untilConnected();
-    for (const algorithm of [gcra, sliding]) {
-      const key = freshKey();
-      const admitted: boolean[] = [];
-      for (let round = 0; round < 12; round += 1) {
-        const [instance, behind] = round % 2 === 0 ? [counters, 0] : [other, 5];
-        const { states } = await instance.add({
-          ...batch([ask(algorithm, key)]),
-          nowSeconds: Date.now() / 1_000 - behind,
-        });
-        const asks = { hits: 1, times: 1 };
-        const outcome = outcomeOf(algorithm, states?.[0] as CounterState, asks, 1);
-        admitted.push(!outcome.isOver);
-        expect(outcome.remaining).toBe(Math.max(0, 9 - round));
-      }
-      expect(admitted).toEqual(Array.from({ length: 12 }, (_, round) => round < 10));
-    }
   });
 });
 

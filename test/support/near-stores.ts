@@ -58,7 +58,10 @@ function open(store: Started | undefined): NearStore {
   return {
     port,
     setClock(seconds) {
-      const text = new Date(seconds * 1_000).toISOString().replace('T', ' ').replace('Z', '');
+      const text = new Date(Math.round(seconds * 1_000))
+        .toISOString()
+        .replace('T', ' ')
+        .replace('Z', '');
       // The server may read it at any moment: a file is replaced whole.
       writeFileSync(`${clock}.new`, text);
       renameSync(`${clock}.new`, clock);

@@ -1,3 +1,4 @@
+import type { Answer } from '../../../src/core/ports';
 import { descriptor, request } from '../requests';
 import { SCENARIO_START } from '../scenario/play-scenario';
 import type { Setup } from '../scenario/stages';
@@ -27,11 +28,15 @@ export async function playSchedule({ rule, steps }: Schedule, setup: Setup): Pro
     const { code, remaining } = model.ask(ask, nowMs);
     expected.push(`${line} -> ${code} ${String(remaining)}`);
     const [answer] = await stage.decide([request('d', [descriptor(words, hitsOf(ask))])]);
-    const told = answer?.kind === 'decision' ? answer.statuses[0] : undefined;
-    const shown = told?.code === 'OVER_LIMIT' ? 'OVER' : told?.code;
-    answered.push(`${line} -> ${shown ?? 'error'} ${String(told?.limitRemaining)}`);
+    answered.push(`${line} -> ${shown(answer)}`);
   }
   expect(answered).toEqual(expected);
+}
+
+function shown(answer: Answer | undefined): string {
+  if (answer?.kind !== 'decision') return answer?.message ?? 'no answer';
+  const [status] = answer.statuses;
+  return `${status?.code === 'OVER_LIMIT' ? 'OVER' : 'OK'} ${String(status?.limitRemaining)}`;
 }
 
 function hitsOf({ hits }: Ask) {

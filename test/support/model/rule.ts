@@ -75,32 +75,40 @@ export function createRule(spec: RuleSpec) {
     );
     return shares[0]?.whole ?? 0;
   };
-  return {
-    ask(ask: Ask, nowMs: number): Told {
-      lapse(nowMs);
-      if (ask.kind === 'settle') {
-        const hold = open.get(ask.id);
-        open.delete(ask.id);
-        if (hold !== undefined) chargeAll(Math.max(0, ask.hits ?? hold.hits), nowMs);
-        return { code: 'OK', remaining: left(nowMs) };
-      }
-      if (ask.kind === 'reserve' && open.has(ask.id)) return { code: 'OK', remaining: left(nowMs) };
-      if (blocked.lasts(nowMs)) return { code: 'OVER', remaining: 0 };
-      // Hits are given back whatever there is; the answer is that of a look after it.
-      if (ask.kind === 'hits' && ask.hits < 0) {
-        chargeAll(ask.hits, nowMs);
-        return this.ask({ kind: 'hits', hits: 0 }, nowMs);
-      }
-      if (limits.every((limit) => admits(limit, ask, nowMs))) {
-        if (ask.kind === 'hits') chargeAll(ask.hits, nowMs);
-        else open.set(ask.id, { hits: ask.hits, endMs: nowMs + (spec.reserve?.leaseMs ?? 0) });
-        return { code: 'OK', remaining: left(nowMs) };
-      }
-      for (const limit of limits) if (limit.spec.chargeDenied) limit.charge(ask.hits, nowMs);
-      blocked.strike(nowMs);
-      return { code: 'OVER', remaining: 0 };
-    },
+  const settle = (id: string, hits: number | undefined, nowMs: number): void => {
+    const hold = open.get(id);
+    open.delete(id);
+    if (hold !== undefined) chargeAll(Math.max(0, hits ?? hold.hits), nowMs);
   };
+  /** Whether it is admitted; what is admitted is charged or held. */
+  const admit = (ask: Exclude<Ask, { kind: 'settle' }>, nowMs: number): boolean => {
+    if (!limits.every((limit) => admits(limit, ask, nowMs))) return false;
+    if (ask.kind === 'hits') chargeAll(ask.hits, nowMs);
+    else open.set(ask.id, { hits: ask.hits, endMs: nowMs + (spec.reserve?.leaseMs ?? 0) });
+    return true;
+  };
+  const refuse = ({ hits }: { readonly hits: number }, nowMs: number): Told => {
+    for (const limit of limits) if (limit.spec.chargeDenied) limit.charge(hits, nowMs);
+    blocked.strike(nowMs);
+    return { code: 'OVER', remaining: 0 };
+  };
+  const ask = (asked: Ask, nowMs: number): Told => {
+    lapse(nowMs);
+    const ok = (): Told => ({ code: 'OK', remaining: left(nowMs) });
+    if (asked.kind === 'settle') {
+      settle(asked.id, asked.hits, nowMs);
+      return ok();
+    }
+    if (asked.kind === 'reserve' && open.has(asked.id)) return ok();
+    if (blocked.lasts(nowMs)) return { code: 'OVER', remaining: 0 };
+    // Hits are given back whatever there is; the answer is that of a look after it.
+    if (asked.hits < 0) {
+      chargeAll(asked.hits, nowMs);
+      return ask({ kind: 'hits', hits: 0 }, nowMs);
+    }
+    return admit(asked, nowMs) ? ok() : refuse(asked, nowMs);
+  };
+  return { ask };
 }
 
 /** Section 6: `after` refusals within a span begin a block; each following one is twice as long. */

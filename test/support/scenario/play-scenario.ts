@@ -20,13 +20,15 @@ export async function playScenario(scenario: Scenario, stage: Stage): Promise<re
       case 'answer':
         return `${step.part} ${answers.map((answer) => partOf(answer, step.part)).join('; ')}`;
       case 'statistics':
-        return `statistics ${step.names.map((name) => `${name}=${stage.statistic(name)}`).join(' ')}`;
-      case 'keys': {
-        const keys = await stage.keys();
-        return `keys ${step.names.map((name) => `${name}=${keys.get(name) ?? 'none'}`).join(' ')}`;
+      case 'keys':
+      case 'kept': {
+        const values = await Promise.all(step.names.map((name) => valueOf(step.kind, name, stage)));
+        const pairs = step.names.map((name, at) => `${name}=${String(values[at])}`);
+        return `${step.kind} ${pairs.join(' ')}`;
       }
       case 'wait':
       case 'time':
+      case 'rules':
       case 'store':
       case 'redis':
       case 'read limits':
@@ -39,16 +41,27 @@ export async function playScenario(scenario: Scenario, stage: Stage): Promise<re
   return lines;
 }
 
-type Act = Extract<Step, { kind: 'wait' | 'time' | 'store' | 'redis' | 'read limits' }>;
+/** What was counted under a name, what a key holds, or for how long it is kept. */
+async function valueOf(kind: 'statistics' | 'keys' | 'kept', name: string, stage: Stage) {
+  if (kind === 'statistics') return stage.statistic(name);
+  if (kind === 'kept') return stage.kept(name);
+  return (await stage.keys()).get(name)?.replaceAll(' ', ',') ?? 'none';
+}
+
+type Act = Extract<Step, { kind: 'wait' | 'time' | 'rules' | 'store' | 'redis' | 'read limits' }>;
 
 /** A step that is told as it stands. */
 async function act(step: Act, stage: Stage, requests: readonly DecisionRequest[]): Promise<void> {
   switch (step.kind) {
     case 'wait':
-      stage.setTime(stage.now() + step.seconds);
+      // Whole milliseconds: sums of fractions would be off by a little.
+      stage.setTime(Math.round((stage.now() + step.seconds) * 1_000) / 1_000);
       return;
     case 'time':
       stage.setTime(step.at);
+      return;
+    case 'rules':
+      stage.setRules(step.rules);
       return;
     case 'store':
       stage.setAway(step.isAway);
@@ -95,20 +108,26 @@ function answerLike(expected: string, answer: Answer | undefined): string {
   return hasOverall === undefined ? told : `${shorten(answer.overallCode)}: ${told}`;
 }
 
-/** `OK REMAINING LIMIT/UNIT in SECONDS`: what a scenario leaves out is not told. */
-const STATUS = /^(?:OK|OVER)( \d+)?( (?:\d+\/)?[a-z_]+)?( in .*)?$/;
+/** `OK REMAINING LIMIT/UNIT in SECONDS`: what a scenario leaves out is not told. A unit may have a multiplier: `5_minute`. */
+const STATUS = /^(?:OK|OVER)( \d+)?( (?:\d+\/)?[a-z0-9_]+)?( in .*)?$/;
 
 function statusLike(expected: string, status: DescriptorStatus): string {
   const { code, currentLimit, limitRemaining, secondsUntilReset } = status;
-  const [, remaining, limit, reset] = STATUS.exec(expected) ?? [undefined, ' 0', ' 0/', ' in'];
-  const unit = currentLimit?.unit.toLowerCase() ?? 'none';
-  const amount = limit?.includes('/') === true ? `${String(currentLimit?.requestsPerUnit)}/` : '';
-  return [
-    shorten(code),
-    ...(remaining === undefined ? [] : [String(limitRemaining)]),
-    ...(limit === undefined ? [] : [`${amount}${unit}`]),
-    ...(reset === undefined ? [] : [`in ${String(secondsUntilReset ?? 'no time')}`]),
-  ].join(' ');
+  const parts = STATUS.exec(expected) ?? [undefined, ' 0', ' 0/', ' in'];
+  const [, remaining, limit, reset] = parts as readonly (string | undefined)[];
+  const words = [shorten(code)];
+  if (remaining !== undefined) words.push(String(limitRemaining));
+  if (limit !== undefined) words.push(limitOf(currentLimit, limit.includes('/')));
+  if (reset !== undefined) words.push(`in ${String(secondsUntilReset ?? 'no time')}`);
+  return words.join(' ');
+}
+
+/** `3/minute`, or without the hits; `5_minute` where there is a multiplier. */
+function limitOf(limit: DescriptorStatus['currentLimit'], hasHits: boolean): string {
+  if (limit === undefined) return 'none';
+  const { unit, unitMultiplier, requestsPerUnit } = limit;
+  const period = unitMultiplier === undefined ? unit : `${String(unitMultiplier)}_${unit}`;
+  return `${hasHits ? `${String(requestsPerUnit)}/` : ''}${period.toLowerCase()}`;
 }
 
 const shorten = (code: Code): string => (code === 'OK' ? 'OK' : 'OVER');

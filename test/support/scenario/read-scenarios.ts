@@ -22,41 +22,61 @@ export type Step = { readonly line: string } & (
   | { readonly kind: 'store'; readonly isAway: boolean }
   | { readonly kind: 'redis'; readonly words: readonly string[] }
   | { readonly kind: 'statistics'; readonly names: readonly string[] }
-  | { readonly kind: 'keys'; readonly names: readonly string[] }
+  | { readonly kind: 'keys' | 'kept'; readonly names: readonly string[] }
+  | { readonly kind: 'rules'; readonly rules: string }
 );
 
 const SECONDS = { ms: 0.001, s: 1, m: 60, h: 3_600, d: 86_400 };
 
 const ALL = ['memory', 'redis', 'two instances', 'leases', 'memcached'];
+/** Set-ups that play only what names them. */
+const NAMED = ['late instance'];
 
 /**
  * Reads the scenarios of a file: `case TITLE` begins one. `rules` and `settings`, with indented lines below them, and `on SETUP,
- * SETUP` (or `on all`) hold for all that follow.
+ * SETUP` (or `on all`) hold for all that follow. `rules NAME` says another version of the rules, which the step `rules NAME` puts in
+ * force, and `rules` the first one again.
  */
 export function readScenarios(file: string, text: string): readonly Scenario[] {
   const scenarios: Scenario[] = [];
-  let rules = '';
+  let versions: Readonly<Record<string, string>> = {};
   let settings: Readonly<Record<string, string>> = {};
   let setups: readonly string[] = ALL;
   for (const [head, body] of blocksOf(text)) {
     const [word, ...rest] = head.split(' ');
     const more = rest.join(' ');
-    if (word === 'rules') rules = withoutIndent(body);
+    if (word === 'rules')
+      versions = { ...(more === '' ? {} : versions), [more]: withoutIndent(body) };
     else if (word === 'settings') settings = Object.fromEntries(body.map(toSetting));
     else if (word === 'on') setups = toSetups(more);
     else if (word === 'case') {
-      const steps = body.map((line) => toStep(line.trim()));
-      scenarios.push({ title: `${file}: ${more}`, rules, settings, setups, steps });
+      const rules = versions[''] ?? '';
+      for (const [title, lines] of casesOf(more, body)) {
+        const steps = lines.map((line) => toStep(line.trim(), versions));
+        scenarios.push({ title: `${file}: ${title}`, rules, settings, setups, steps });
+      }
     } else throw new Error(`${file}: expected rules, settings, on or case: ${head}`);
   }
   return scenarios;
 }
 
+type Case = readonly [title: string, body: readonly string[]];
+
+/** `TITLE {ONE, OTHER}`: a case for each of these, which stands in its lines for `{}`. */
+function casesOf(title: string, body: readonly string[]): readonly Case[] {
+  const [, beginning = '', all] = /^(.*)\{(.*)\}$/.exec(title) ?? [];
+  if (all === undefined) return [[title, body]];
+  return all
+    .split(', ')
+    .map((one) => [`${beginning}${one}`, body.map((line) => line.replaceAll('{}', one))]);
+}
+
 function toSetups(words: string): readonly string[] {
   if (words === 'all') return ALL;
   const names = words.split(', ');
-  const unknown = names.filter((name) => !ALL.includes(name));
-  if (unknown.length > 0) throw new Error(`expected some of ${ALL.join(', ')}: ${words}`);
+  const known = [...ALL, ...NAMED];
+  const unknown = names.filter((name) => !known.includes(name));
+  if (unknown.length > 0) throw new Error(`expected some of ${known.join(', ')}: ${words}`);
   return names;
 }
 
@@ -85,6 +105,8 @@ function toSetting(line: string): readonly [name: string, value: string] {
 function toPlainStep(line: string): Step | undefined {
   const [word = '', ...rest] = line.split(' ');
   if (isAnswerPart(word)) return { line, kind: 'answer', part: word };
+  if (hasNames(word))
+    return { line, kind: word, names: rest.map((pair) => pair.split('=')[0] ?? '') };
   if (word === 'redis') return { line, kind: 'redis', words: rest };
   switch (line) {
     case 'store away':
@@ -100,7 +122,11 @@ function isAnswerPart(word: string): word is AnswerPart {
   return ['headers', 'retry-after', 'body', 'metadata'].includes(word);
 }
 
-function toStep(line: string): Step {
+function hasNames(word: string): word is 'statistics' | 'keys' | 'kept' {
+  return ['statistics', 'keys', 'kept'].includes(word);
+}
+
+function toStep(line: string, versions: Readonly<Record<string, string>>): Step {
   const wait = /^\+([\d.]+)(ms|s|m|h|d)$/.exec(line);
   if (wait !== null) {
     const unit = SECONDS[wait[2] as keyof typeof SECONDS];
@@ -109,9 +135,9 @@ function toStep(line: string): Step {
   if (line.startsWith('at ')) return { line, kind: 'time', at: Date.parse(line.slice(3)) / 1_000 };
   const plain = toPlainStep(line);
   if (plain !== undefined) return plain;
-  const [word = '', ...rest] = line.split(' ');
-  if (word === 'statistics' || word === 'keys')
-    return { line, kind: word, names: rest.map((pair) => pair.split('=')[0] ?? '') };
+  const [word, ...rest] = line.split(' ');
+  const version = word === 'rules' ? versions[rest.join(' ')] : undefined;
+  if (version !== undefined) return { line, kind: 'rules', rules: version };
   const [asked, expected] = line.split(' -> ');
   if (asked === undefined || expected === undefined)
     throw new Error(`expected a step of docs/internals/testing.md, or REQUEST -> ANSWER: ${line}`);

@@ -32,6 +32,8 @@ export interface Stage {
   readonly domain: string;
   now(): number;
   setTime(seconds: number): void;
+  /** Another version of the rules, in force from the next batch on. */
+  setRules(rules: string): void;
   /** One batch; the answers in the order of its requests. */
   decide(requests: readonly DecisionRequest[]): Promise<readonly (Answer | undefined)[]>;
   /** What was counted under a name below `ratelimit.service.rate_limit.`, or a whole name. */
@@ -44,6 +46,8 @@ export interface Stage {
   readLimits(requests: readonly DecisionRequest[]): Promise<void>;
   /** What the store holds. */
   keys(): Promise<ReadonlyMap<string, string>>;
+  /** In how many seconds the store drops a key. */
+  kept(key: string): Promise<number | 'none'>;
 }
 
 /** Opens stages on one kind of store, one after the other. */
@@ -55,6 +59,8 @@ export interface Setup {
 /** One more than one: batches go to the instances by turns. */
 interface SetupOptions {
   readonly instances?: number;
+  /** By which the clock of each instance is behind that of the one before it. */
+  readonly lateSeconds?: number;
   readonly settings?: Readonly<Record<string, string>>;
 }
 
@@ -62,24 +68,32 @@ interface SetupOptions {
 interface Server {
   readonly settings: Readonly<Record<string, string>>;
   setClock(seconds: number): void;
+  /** Undefined: each scenario has a store of its own. */
   readonly empty?: () => Promise<unknown>;
   readonly redis?: (words: readonly string[]) => Promise<unknown>;
   keys(): Promise<ReadonlyMap<string, string>>;
+  kept(key: string): Promise<number | 'none'>;
   close(): Promise<unknown>;
 }
 
 const nothing = (): Promise<void> => Promise.resolve();
+/** Of stores that do not say what they hold. */
+const untold = {
+  keys: () => Promise.resolve(new Map<string, string>()),
+  kept: () => Promise.resolve('none' as const),
+};
 
 export const SETUPS = {
   memory: () =>
     setup({
       settings: { BACKEND_TYPE: 'memory' },
-      setClock: nothing,
+      setClock: () => undefined,
       close: nothing,
-      keys: () => Promise.resolve(new Map()),
+      ...untold,
     }),
   redis: async () => setup(await redisServer()),
   'two instances': async () => setup(await redisServer(), { instances: 2 }),
+  'late instance': async () => setup(await redisServer(), { instances: 2, lateSeconds: 5 }),
   leases: async () => setup(await redisServer(), { settings: { KVSTORE_LEASES: 'on' } }),
   memcached: async () => setup(await memcachedServer()),
 } as const satisfies Record<string, () => Setup | Promise<Setup>>;
@@ -99,6 +113,10 @@ async function redisServer(): Promise<Server> {
         await Promise.all(names.map(async (key) => [key, (await client.get(key)) ?? ''] as const)),
       );
     },
+    async kept(key) {
+      const ms = await client.pttl(key);
+      return ms < 0 ? 'none' : ms / 1_000;
+    },
     close: () => client.quit(),
   };
 }
@@ -109,37 +127,38 @@ async function memcachedServer(): Promise<Server> {
     settings: { BACKEND_TYPE: 'memcache', MEMCACHE_HOST_PORT: `127.0.0.1:${String(port)}` },
     setClock,
     empty: () => ask('flush_all'),
-    keys: () => Promise.resolve(new Map()),
     close: nothing,
+    ...untold,
   };
 }
 
-function setup(server: Server, { instances = 1, settings: more = {} }: SetupOptions = {}): Setup {
+function setup(server: Server, options: SetupOptions = {}): Setup {
+  const { instances = 1, lateSeconds = 0, settings: more = {} } = options;
   let nowSeconds = SCENARIO_START;
   const setTime = (seconds: number): void => {
     nowSeconds = seconds;
     server.setClock(seconds);
   };
-  const deps = {
-    clock: () => nowSeconds,
+  const depsOf = (instance: number) => ({
+    clock: () => nowSeconds - instance * lateSeconds,
     monotonicMs: () => nowSeconds * 1_000,
     random: () => 0.5,
     logger: silentLogger,
     statistics: createRegistry(),
-  };
+  });
   const stores = new Map<string, Promise<OpenStores>>();
   /** Stores stay open between scenarios of the same settings. */
   const storesOf = (scenario: Scenario): Promise<OpenStores> => {
     // Memory cannot be emptied: each scenario has its own.
     const name = JSON.stringify([scenario.settings, server.empty === undefined ? stores.size : 0]);
-    const open = stores.get(name) ?? openStores(settingsOf(scenario), instances, deps);
+    const open = stores.get(name) ?? openStores(settingsOf(scenario), instances, depsOf);
     stores.set(name, open);
     return open;
   };
   const compiled = new Map<string, Rules>();
-  const rulesOf = (scenario: Scenario, settings: Settings): Rules => {
-    const name = JSON.stringify([scenario.rules, scenario.settings]);
-    const rules = compiled.get(name) ?? compile(scenario, settings);
+  const rulesOf = (text: string, scenario: Scenario): Rules => {
+    const name = JSON.stringify([text, scenario.settings]);
+    const rules = compiled.get(name) ?? compile(text, settingsOf(scenario));
     compiled.set(name, rules);
     return rules;
   };
@@ -159,19 +178,22 @@ function setup(server: Server, { instances = 1, settings: more = {} }: SetupOpti
       await server.empty?.();
       const open = await storesOf(scenario);
       const settings = settingsOf(scenario);
-      const rules = rulesOf(scenario, settings);
+      const rules = { current: rulesOf(scenario.rules, scenario) };
       const registry = createRegistry();
       let isAway = false;
       const whenThere = <T>(ask: () => Promise<T> | T): Promise<T> | T =>
         isAway ? Promise.reject(new StoreError('store_unavailable', 'the store is away')) : ask();
-      const deciders = open.stores.map((store) =>
-        createDecider(settings, rules, { ...deps, store, registry, whenThere }),
+      const deciders = open.stores.map((store, at) =>
+        createDecider(settings, { ...depsOf(at), store, registry, rules, whenThere }),
       );
       let batches = 0;
       return {
-        domain: [...rules.domains.keys()][0] ?? '',
-        now: deps.clock,
+        domain: [...rules.current.domains.keys()][0] ?? '',
+        now: () => nowSeconds,
         setTime,
+        setRules(text) {
+          rules.current = rulesOf(text, scenario);
+        },
         decide(requests) {
           const decider = deciders[batches % instances];
           batches += 1;
@@ -179,6 +201,7 @@ function setup(server: Server, { instances = 1, settings: more = {} }: SetupOpti
         },
         statistic: (name) => statisticOf(registry, name),
         keys: server.keys,
+        kept: server.kept,
         setAway(away) {
           isAway = away;
         },
@@ -203,9 +226,9 @@ interface OpenStores {
 async function openStores(
   settings: Settings,
   instances: number,
-  deps: CounterStoreDeps,
+  depsOf: (instance: number) => CounterStoreDeps,
 ): Promise<OpenStores> {
-  const stores = Array.from({ length: instances }, () => chooseCounters(settings, deps));
+  const stores = Array.from({ length: instances }, (_, at) => chooseCounters(settings, depsOf(at)));
   const running = stores.map(({ run$ }) => run$.subscribe());
   for (const { connected$ } of stores) await firstValueFrom(connected$.pipe(filter(Boolean)));
   return {
@@ -217,8 +240,8 @@ async function openStores(
   };
 }
 
-function compile({ rules }: Scenario, settings: Settings): Rules {
-  const bytes = Buffer.from(rules);
+function compile(text: string, settings: Settings): Rules {
+  const bytes = Buffer.from(text);
   const parsed = parseRules([{ file: 'rules.yaml', bytes }], {
     mergeDomains: false,
     secretKeyIds: undefined,
@@ -231,16 +254,13 @@ function compile({ rules }: Scenario, settings: Settings): Rules {
 interface DeciderDeps extends CounterStoreDeps {
   readonly store: CounterStore;
   readonly registry: Registry;
+  readonly rules: { readonly current: Rules };
   /** Asks the store; rejects while it is away. */
   readonly whenThere: <T>(ask: () => Promise<T> | T) => Promise<T> | T;
 }
 
 /** The decisions of one instance, as the service puts them together. */
-function createDecider(
-  settings: Settings,
-  rules: Rules,
-  { store, registry, whenThere, ...deps }: DeciderDeps,
-) {
+function createDecider(settings: Settings, { store, registry, whenThere, ...deps }: DeciderDeps) {
   const { counters, readFields } = store;
   // Nothing subscribes to it: limits are read when a scenario says so, and by no timer.
   const limitsFrom =
@@ -253,7 +273,6 @@ function createDecider(
   const decideBatch = createDecideBatch(
     {
       ...deps,
-      rules: { current: rules },
       counters: { add: (batch) => whenThere(() => counters.add(batch)) },
       localCounters: createMemoryCounters(deps),
       onFault(error) {
@@ -271,7 +290,8 @@ function createDecider(
       return requests.map((_, callId) => responder.answers.get(callId));
     },
     async readLimits(requests: readonly DecisionRequest[]) {
-      for (const request of requests) await readValueLimits(rules, request, limitsFrom);
+      for (const request of requests)
+        await readValueLimits(deps.rules.current, request, limitsFrom);
     },
   };
 }

@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { createMemoryCounters } from '../../../src/counters/memory/create-memory-counters';
-import { START } from '../../support/algorithm-vectors';
 import { createDecider, decisionOf } from '../../support/decider';
 import { request } from '../../support/requests';
 import { rulesOf, type RuleSketch } from '../../support/rules';
 
+/** The start of a minute, 840 s into its hour. */
+const START = 1_700_000_040;
 const MONTH = { timeZone: 'UTC', weekStart: 'monday', monthStart: 1 } as const;
 
 /** Decisions over counters in memory, whose clock stands where the test puts it. */

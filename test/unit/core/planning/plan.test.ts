@@ -139,9 +139,9 @@ describe('planBatch', () => {
     expect(groupEnds).toEqual([5, 8]);
   });
 
-  it('joins equal asks in a row of a kind that looks, and no looks', () => {
+  it('joins equal asks in a row of a kind that looks, no looks, and none whose sum loses digits', () => {
     const gcra = rulesOf('shop', [{ key: 'g', limit: { ...hour, algorithm: 'gcra' } }]);
-    const asks = [2, 2, 0, 0, 2, 3, 3].map((hits) =>
+    const asks = [2, 2, 0, 0, 2, 3, 3, 2 ** 52, 2 ** 52].map((hits) =>
       request('shop', [descriptor('g=1', { hits })]),
     );
     const { increments } = planBatch(gcra, asks, windowsAt(NOW), options, () => 0.5);
@@ -151,6 +151,13 @@ describe('planBatch', () => {
       [0, 1],
       [2, 1],
       [3, 2],
+      [2 ** 52, 1],
+      [2 ** 52, 1],
+    ]);
+    const mixed = ['g=1', 'g=2', 'g=1'].map((entry) => request('shop', [entry]));
+    expect(planBatch(gcra, mixed, windowsAt(NOW), options, () => 0.5).increments).toMatchObject([
+      { times: 2 },
+      { times: 1 },
     ]);
   });
 
