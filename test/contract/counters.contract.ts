@@ -9,7 +9,6 @@ import {
   type CountersUnderTest,
 } from '../support/increments';
 import { describeAlgorithms } from './counters.algorithms';
-import { describeBudgets } from './counters.budgets';
 import { createModel } from './counters.model';
 
 export { batch, freshKey, increment, type CountersUnderTest };
@@ -40,7 +39,6 @@ export function describeCounters(
     });
 
     if (knowsAlgorithms) describeAlgorithms(() => store);
-    if (knowsAlgorithms) describeBudgets(() => store);
 
     it('answers an empty batch', async () => {
       expect((await add([])).after).toEqual([]);

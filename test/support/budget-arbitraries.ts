@@ -74,7 +74,7 @@ export function budgetLimiterOf(budget: Budget): BudgetLimiter {
 
 const BLOCKS = fc.record({
   after: fc.integer({ min: 1, max: 3 }),
-  // The bounds of what a rule believes of another: see redis-budget-clocks for what lies beyond.
+  // The bounds of what a rule believes of another: see test/scenarios/reservations.txt for what lies beyond.
   withinMs: fc.constant(30_000),
   forMs: fc.constantFrom(500, 5_000, 60_000),
   upToMs: fc.constant(3_600_000),
