@@ -1,6 +1,6 @@
 import type { Answer } from '../../../src/core/ports';
 import { descriptor, request } from '../requests';
-import { SCENARIO_START } from '../scenario/play-scenario';
+import { SCENARIO_START } from '../scenario/read-scenarios';
 import type { Setup } from '../scenario/stages';
 import { createRule, type Ask } from './rule';
 import { toRuleFile, type Schedule } from './schedules';

@@ -4,14 +4,15 @@ import { descriptor, request } from '../requests';
 import type { AnswerPart, Scenario, Step } from './read-scenarios';
 import type { Stage } from './stages';
 
-/** Where the time of a scenario begins: a minute, an hour and no day. */
-export const SCENARIO_START = 1_795_240_800;
-
 /** The lines of a scenario, with the answers of this stage in place of those that it expects. */
 export async function playScenario(scenario: Scenario, stage: Stage): Promise<readonly string[]> {
   let requests: readonly DecisionRequest[] = [];
   let answers: readonly (Answer | undefined)[] = [];
   const play = async (step: Step): Promise<string> => {
+    if (isAct(step)) {
+      await act(step, stage, requests);
+      return step.line;
+    }
     switch (step.kind) {
       case 'ask':
         requests = step.asked.split('; ').map((one) => toRequest(one, stage));
@@ -26,14 +27,6 @@ export async function playScenario(scenario: Scenario, stage: Stage): Promise<re
         const pairs = step.names.map((name, at) => `${name}=${String(values[at])}`);
         return `${step.kind} ${pairs.join(' ')}`;
       }
-      case 'wait':
-      case 'time':
-      case 'rules':
-      case 'store':
-      case 'redis':
-      case 'read limits':
-        await act(step, stage, requests);
-        return step.line;
     }
   };
   const lines: string[] = [];
@@ -48,7 +41,12 @@ async function valueOf(kind: 'statistics' | 'keys' | 'kept', name: string, stage
   return (await stage.keys()).get(name)?.replaceAll(' ', ',') ?? 'none';
 }
 
-type Act = Extract<Step, { kind: 'wait' | 'time' | 'rules' | 'store' | 'redis' | 'read limits' }>;
+const ACTS = ['wait', 'time', 'rules', 'store', 'redis', 'read limits'] as const;
+type Act = Extract<Step, { kind: (typeof ACTS)[number] }>;
+
+function isAct(step: Step): step is Act {
+  return ACTS.some((kind) => kind === step.kind);
+}
 
 /** A step that is told as it stands. */
 async function act(step: Act, stage: Stage, requests: readonly DecisionRequest[]): Promise<void> {

@@ -1,3 +1,6 @@
+/** Where the time of a scenario begins: a minute, an hour and no day. */
+export const SCENARIO_START = 1_795_240_800;
+
 /** One scenario: rules, settings and steps, as `docs/internals/testing.md` says ("Scenarios"). */
 export interface Scenario {
   readonly title: string;

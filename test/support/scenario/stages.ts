@@ -23,8 +23,7 @@ import { nearMemcached, nearRedis } from '../near-stores';
 import { readCounters } from '../read-counters';
 import { recordingResponder } from '../recording-responder';
 import { silentLogger } from '../silent-logger';
-import { SCENARIO_START } from './play-scenario';
-import type { Scenario } from './read-scenarios';
+import { SCENARIO_START, type Scenario } from './read-scenarios';
 
 /** Where a scenario is played: decisions over a store, by a clock that the scenario moves. */
 export interface Stage {
