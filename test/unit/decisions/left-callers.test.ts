@@ -4,7 +4,7 @@ import { createMemoryCounters } from '../../../src/counters/memory/create-memory
 import { createDecideBatch } from '../../../src/decisions/decide-batch';
 import { budgetOf, inFlight } from '../../support/budgets';
 import { PLAIN_DECISIONS } from '../../support/decider';
-import { request } from '../../support/requests';
+import { descriptor, request } from '../../support/requests';
 import { rulesOf } from '../../support/rules';
 
 const rules = rulesOf('d', [
@@ -54,6 +54,7 @@ async function decide(
       callId,
       responder: {
         answer(id, answer) {
+          if (answers[id] !== undefined) throw new Error('a caller was answered twice');
           answers[id] = answer;
           return !hasLeft(leaves, isCounted);
         },
@@ -67,15 +68,12 @@ async function decide(
 const hasLeft = (leaves: Caller['leaves'], isCounted: boolean): boolean =>
   leaves === 'before' || (leaves === 'meanwhile' && isCounted);
 
-const toDescriptor = (entries: readonly string[]) => ({
-  entries: entries.map((text) => ({
-    key: text.split('=')[0] ?? '',
-    value: text.split('=')[1] ?? '',
-  })),
-  limit: undefined,
-  hits: undefined,
-  isNegativeHits: false,
-});
+/** Entries, and `*0` for no hits. */
+const toDescriptor = (words: readonly string[]) =>
+  descriptor(
+    words.filter((word) => word !== '*0'),
+    words.includes('*0') ? { hits: 0 } : {},
+  );
 
 const shown = ({ entries, reservation }: Increment): string =>
   [
@@ -102,13 +100,18 @@ it('drops the request of a caller that left before, where it would reserve, and 
 });
 
 it('sends what a caller that left asked without a reservation: it may have passed meanwhile', async () => {
-  const { batches } = await decide([
+  const { batches, answers } = await decide([
     { asks: ['plain=a'], leaves: 'before' },
     { asks: ['tokens=a settle=1'], leaves: 'before' },
     { asks: ['tokens=a reserve=1 x=y'], leaves: 'before' },
     { asks: [], leaves: 'before' },
   ]);
   expect(batches).toEqual([['plain=a hits', 'tokens=a settle 1']]);
+  expect(answers.map((answer) => answer?.kind)).toEqual([
+    ...['decision', 'decision', 'decision'],
+    'failure',
+  ]);
+  expect(answers[3]).not.toMatchObject({ message: 'the caller went away' });
 });
 
 it('ends what a caller opened that left before its answer, and nothing of other callers', async () => {
@@ -124,6 +127,11 @@ it('ends what a caller opened that left before its answer, and nothing of other 
     ['tokens=b cancel 2', 'slots=b cancel 3'],
   ]);
   expect(abandoned).toBe(2);
+});
+
+it('ends a reservation of nothing too', async () => {
+  const { batches } = await decide([{ asks: ['tokens=a reserve=1 *0'], leaves: 'meanwhile' }]);
+  expect(batches[1]).toEqual(['tokens=a cancel 1']);
 });
 
 it('ends nothing that was refused, held back or not counted', async () => {
