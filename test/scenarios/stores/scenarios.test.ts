@@ -2,7 +2,14 @@ import { describeWithStores } from '../../support/near-stores';
 import { describeScenarios } from '../../support/scenario/describe-scenarios';
 import { SETUPS, type Setup } from '../../support/scenario/stages';
 
-const STORES = ['redis', 'two instances', 'late instance', 'leases', 'memcached'] as const;
+const STORES = [
+  'redis',
+  'two instances',
+  'two workers',
+  'late instance',
+  'leases',
+  'memcached',
+] as const;
 
 describeWithStores.each(STORES)('with %s', (name) => {
   let setup: Setup;

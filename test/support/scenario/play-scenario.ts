@@ -59,7 +59,7 @@ async function act(step: Act, stage: Stage, requests: readonly DecisionRequest[]
       stage.setTime(step.at);
       return;
     case 'rules':
-      stage.setRules(step.rules);
+      await stage.setRules(step.rules);
       return;
     case 'store':
       stage.setAway(step.isAway);

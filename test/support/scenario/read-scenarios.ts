@@ -31,7 +31,7 @@ export type Step = { readonly line: string } & (
 
 const SECONDS = { ms: 0.001, s: 1, m: 60, h: 3_600, d: 86_400 };
 
-const ALL = ['memory', 'redis', 'two instances', 'leases', 'memcached'];
+const ALL = ['memory', 'redis', 'two instances', 'two workers', 'leases', 'memcached'];
 /** Set-ups that play only what names them. */
 const NAMED = ['late instance'];
 

@@ -1,6 +1,7 @@
 import { filter, firstValueFrom } from 'rxjs';
 import { toDecisionOptions } from '../../../src/app/compose/decisions';
 import { toLimitOptions } from '../../../src/app/rules/load-options';
+import { shareSettings } from '../../../src/app/workers/worker/share-settings';
 import {
   chooseCounters,
   type CounterStore,
@@ -19,11 +20,13 @@ import { parseRules } from '../../../src/rule-sources/parse-rules';
 import { readSettings, type Settings } from '../../../src/settings/settings';
 import { createRecordStats } from '../../../src/stats/record-stats';
 import { createRegistry, type Registry } from '../../../src/stats/registry';
+import { openZones } from '../../../src/zoneinfo/open-zones';
 import { nearMemcached, nearRedis } from '../near-stores';
 import { readCounters } from '../read-counters';
 import { recordingResponder } from '../recording-responder';
 import { silentLogger } from '../silent-logger';
 import { SCENARIO_START, type Scenario } from './read-scenarios';
+import { createWorkerStatistics, relayRules } from './workers';
 
 /** Where a scenario is played: decisions over a store, by a clock that the scenario moves. */
 export interface Stage {
@@ -32,11 +35,11 @@ export interface Stage {
   now(): number;
   setTime(seconds: number): void;
   /** Another version of the rules, in force from the next batch on. */
-  setRules(rules: string): void;
+  setRules(rules: string): Promise<void>;
   /** One batch; the answers in the order of its requests. */
   decide(requests: readonly DecisionRequest[]): Promise<readonly (Answer | undefined)[]>;
   /** What was counted under a name below `ratelimit.service.rate_limit.`, or a whole name. */
-  statistic(name: string): string;
+  statistic(name: string): Promise<string>;
   /** Whether the store fails whatever it is asked. */
   setAway(isAway: boolean): void;
   /** A command for the store itself. */
@@ -60,6 +63,8 @@ interface SetupOptions {
   readonly instances?: number;
   /** By which the clock of each instance is behind that of the one before it. */
   readonly lateSeconds?: number;
+  /** They are workers of one service: its rules and statistics are messages, its settings are shared out. */
+  readonly areWorkers?: boolean;
   readonly settings?: Readonly<Record<string, string>>;
 }
 
@@ -93,6 +98,7 @@ export const SETUPS = {
   redis: async () => setup(await redisServer()),
   'two instances': async () => setup(await redisServer(), { instances: 2 }),
   'late instance': async () => setup(await redisServer(), { instances: 2, lateSeconds: 5 }),
+  'two workers': async () => setup(await redisServer(), { instances: 2, areWorkers: true }),
   leases: async () => setup(await redisServer(), { settings: { KVSTORE_LEASES: 'on' } }),
   memcached: async () => setup(await memcachedServer()),
 } as const satisfies Record<string, () => Setup | Promise<Setup>>;
@@ -132,7 +138,7 @@ async function memcachedServer(): Promise<Server> {
 }
 
 function setup(server: Server, options: SetupOptions = {}): Setup {
-  const { instances = 1, lateSeconds = 0, settings: more = {} } = options;
+  const { instances = 1, lateSeconds = 0, areWorkers = false, settings: more = {} } = options;
   let nowSeconds = SCENARIO_START;
   const setTime = (seconds: number): void => {
     nowSeconds = seconds;
@@ -154,12 +160,18 @@ function setup(server: Server, options: SetupOptions = {}): Setup {
     stores.set(name, open);
     return open;
   };
-  const compiled = new Map<string, Rules>();
-  const rulesOf = (text: string, scenario: Scenario): Rules => {
+  const compiled = new Map<string, Promise<readonly Rules[]>>();
+  /** The rules of each instance. */
+  const rulesOf = (text: string, scenario: Scenario): Promise<readonly Rules[]> => {
     const name = JSON.stringify([text, scenario.settings]);
-    const rules = compiled.get(name) ?? compile(text, settingsOf(scenario));
+    const rules = compiled.get(name) ?? compileForAll(text, settingsOf(scenario));
     compiled.set(name, rules);
     return rules;
+  };
+  const compileForAll = async (text: string, settings: Settings): Promise<readonly Rules[]> => {
+    const owned = compile(text, settings);
+    if (!areWorkers) return Array<Rules>(instances).fill(owned.rules);
+    return relayRules(owned, { ...toLimitOptions(settings), bounds: settings.bounds }, instances);
   };
   const settingsOf = (scenario: Scenario): Settings => {
     const read = readSettings({
@@ -169,7 +181,7 @@ function setup(server: Server, options: SetupOptions = {}): Setup {
       ...scenario.settings,
     });
     if (!read.ok) throw new Error(read.problems.join('\n'));
-    return read.settings;
+    return areWorkers ? shareSettings(read.settings, instances) : read.settings;
   };
   return {
     async open(scenario) {
@@ -177,28 +189,36 @@ function setup(server: Server, options: SetupOptions = {}): Setup {
       await server.empty?.();
       const open = await storesOf(scenario);
       const settings = settingsOf(scenario);
-      const rules = { current: rulesOf(scenario.rules, scenario) };
-      const registry = createRegistry();
+      const first = await rulesOf(scenario.rules, scenario);
+      const rules = first.map((current) => ({ current }));
+      const statistics = areWorkers ? createWorkerStatistics(instances) : oneRegistry(instances);
       let isAway = false;
       const whenThere = <T>(ask: () => Promise<T> | T): Promise<T> | T =>
         isAway ? Promise.reject(new StoreError('store_unavailable', 'the store is away')) : ask();
       const deciders = open.stores.map((store, at) =>
-        createDecider(settings, { ...depsOf(at), store, registry, rules, whenThere }),
+        createDecider(settings, {
+          ...depsOf(at),
+          store,
+          registry: ofInstance(statistics.registries, at),
+          rules: ofInstance(rules, at),
+          whenThere,
+        }),
       );
       let batches = 0;
       return {
-        domain: [...rules.current.domains.keys()][0] ?? '',
+        domain: [...ofInstance(first, 0).domains.keys()][0] ?? '',
         now: () => nowSeconds,
         setTime,
-        setRules(text) {
-          rules.current = rulesOf(text, scenario);
+        async setRules(text) {
+          for (const [at, current] of (await rulesOf(text, scenario)).entries())
+            ofInstance(rules, at).current = current;
         },
         decide(requests) {
           const decider = deciders[batches % instances];
           batches += 1;
           return decider?.decide(requests) ?? Promise.resolve([]);
         },
-        statistic: (name) => statisticOf(registry, name),
+        statistic: async (name) => statisticOf(await statistics.collect(), name),
         keys: server.keys,
         kept: server.kept,
         setAway(away) {
@@ -239,7 +259,28 @@ async function openStores(
   };
 }
 
-function compile(text: string, settings: Settings): Rules {
+const zones = openZones({
+  onRefused({ file, reason }) {
+    throw new Error(`${file}: ${reason}`);
+  },
+});
+
+function ofInstance<T>(all: readonly T[], instance: number): T {
+  const its = all[instance];
+  if (its === undefined) throw new Error(`there is no instance ${String(instance)}`);
+  return its;
+}
+
+/** Statistics of instances that count into one place. */
+function oneRegistry(instances: number) {
+  const registry = createRegistry();
+  return {
+    registries: Array<Registry>(instances).fill(registry),
+    collect: () => Promise.resolve(registry),
+  };
+}
+
+function compile(text: string, settings: Settings) {
   const bytes = Buffer.from(text);
   const parsed = parseRules([{ file: 'rules.yaml', bytes }], {
     mergeDomains: false,
@@ -247,7 +288,8 @@ function compile(text: string, settings: Settings): Rules {
   });
   const { domains, problems } = parsed;
   if (domains.length === 0) throw new Error(JSON.stringify(problems));
-  return compileRules(domains, toLimitOptions(settings));
+  const rules = compileRules(domains, { ...toLimitOptions(settings), findZone: zones.find });
+  return { rules, definitions: domains };
 }
 
 interface DeciderDeps extends CounterStoreDeps {

@@ -8,8 +8,11 @@ import type { LoadedRules, LoadResult } from '../../../rule-sources/load-result'
 import { toChunks } from '../../../rule-sources/loader/chunks';
 import type { Slot } from './slot';
 
+/** A worker that takes rules. */
+type Receiver = Pick<Slot, 'worker' | 'state' | 'send'>;
+
 export interface RuleRelayDeps {
-  readonly slots: readonly Slot[];
+  readonly slots: readonly Receiver[];
   /** The definitions of a set of rules. */
   readonly definitionsOf: (rules: Rules) => readonly DomainDefinition[];
   /** Another worker is overdue, or one is no longer. */
@@ -54,7 +57,7 @@ export function createRuleRelay(
   const takenBack = createMailbox<LoadResult<Rules>>();
   let settle: () => void = () => undefined;
 
-  const send = (slot: Slot, { number, load }: RuleSet): void => {
+  const send = (slot: Receiver, { number, load }: RuleSet): void => {
     sentMs.set(slot.worker, monotonicMs());
     for (const [name, zone] of load.rules.zones ?? []) slot.send({ kind: 'zone', name, zone });
     const domains = definitionsOf(load.rules);
@@ -69,7 +72,7 @@ export function createRuleRelay(
     for (const slot of slots) if (slot.state === 'up') send(slot, set);
     return set;
   };
-  const late = (set: RuleSet): readonly Slot[] =>
+  const late = (set: RuleSet): readonly Receiver[] =>
     slots.filter(({ worker, state }) => state !== 'dead' && numbers.get(worker) !== set.number);
   const untilInForce = async (set: RuleSet): Promise<void> => {
     const wait = { isOver: false };
@@ -113,7 +116,7 @@ export function createRuleRelay(
     /** The same loads; a good one is emitted once all workers have it in force, or after IN_FORCE_WITHIN_MS. */
     loads$: merge(relayed$, takenBack.messages$),
     /** Sends the current rules to a worker that has just come up. */
-    greet(slot: Slot) {
+    greet(slot: Receiver) {
       if (current !== undefined) send(slot, current);
     },
     inForce(worker: number, number: number) {
