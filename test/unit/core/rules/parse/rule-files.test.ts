@@ -38,17 +38,3 @@ describe('the recorded rule files', () => {
     expect(domains).toEqual([]);
   });
 });
-
-it.each([
-  [['a.yaml', 'b.yaml', 'c.yaml']],
-  [['c.yaml', 'b.yaml', 'a.yaml']],
-  [['b.yaml', 'c.yaml', 'a.yaml']],
-])('refuses the later names of one domain, in whatever order the files come: %j', (names) => {
-  const sources = names.map((file) => readRuleFile(file, 'domain: shop\ndescriptors: []\n'));
-  const { problems } = parseRuleFiles(sources, { mergeDomains: false });
-  const taken = 'already defined in a.yaml, line 1';
-  expect(problems.map(({ file, message }) => [file, message.includes(taken)])).toEqual([
-    ['b.yaml', true],
-    ['c.yaml', true],
-  ]);
-});
