@@ -1,10 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
-import { parse } from 'yaml';
-import type { RuleDefinition } from '../../../../../src/core/rules/definition';
 import { parseRuleFiles } from '../../../../../src/core/rules/parse/parse-rule-files';
 import { readRuleFile } from '../../../../../src/rule-sources/yaml/read-rule-file';
+import { readLines, toLines } from '../../../../support/rule-lines';
 import { briefly } from '../../../../support/rule-texts';
 import { readTable, type TableCase } from '../../../../support/text-table';
 
@@ -36,42 +34,7 @@ it.each(tableOf('mistakes.txt'))('what is wrong with $title', (row) => {
   expect(orOk(problems)).toEqual(row.expected);
 });
 
-const LIMIT = { unlimited: false, name: '', replaces: [] };
-const RULE = {
-  parent: -1,
-  key: 'k',
-  shadowMode: false,
-  quotaMode: false,
-  detailedMetric: false,
-  valueToMetric: false,
-  shareThreshold: false,
-};
-
-const beyond = (said: object, plain: Readonly<Record<string, unknown>>) =>
-  Object.fromEntries(
-    Object.entries(said).filter(([name, value]) => !isDeepStrictEqual(value, plain[name])),
-  );
-
-/** What a rule says beyond one that says nothing. With a budget, its limit is the first of it. */
-function said({ limit, budget, ...rest }: RuleDefinition): object {
-  const rule = beyond({ ...rest, place: undefined }, RULE);
-  if (budget === undefined) return { ...rule, ...(limit && { limit: beyond(limit, LIMIT) }) };
-  expect(limit).toBe(budget.limits[0]);
-  const limits = budget.limits.map((one) => beyond(one, LIMIT));
-  return { ...rule, budget: { ...beyond(budget, {}), limits } };
-}
-
-const isRule = (line: string) => line.startsWith('=');
-
 it.each(tableOf('rules.txt'))('what $title says', (row) => {
   const { domains, problems } = read(row);
-  const lines = domains.flatMap(({ domain, isChargedTogether, rules }) => [
-    ...(domain === 'x' ? [] : [`domain ${domain}`]),
-    ...(isChargedTogether === true ? ['charged together'] : []),
-    ...rules.map(said),
-  ]);
-  const expected = row.expected.map((line) =>
-    isRule(line) ? (parse(`{${line.slice(1)}}`) as object) : line,
-  );
-  expect(orOk([...problems, ...lines])).toEqual(expected);
+  expect(orOk([...problems, ...toLines(domains)])).toEqual(readLines(row.expected));
 });
