@@ -1,6 +1,7 @@
 import { StoreError } from '../../../src/core/errors';
 import type { DecisionRequest } from '../../../src/core/model';
 import type { BatchTracer, CounterBatch, CounterReply, Responder } from '../../../src/core/ports';
+import { compileRules } from '../../../src/core/rules/compile';
 import type { Rules } from '../../../src/core/rules/rules';
 import { createMemoryCounters } from '../../../src/counters/memory/create-memory-counters';
 import { createDecideBatch, type DecisionOptions } from '../../../src/decisions/decide-batch';
@@ -10,7 +11,7 @@ import { createOverLimitCache } from '../../../src/counters/over-limit-cache';
 import { withOverLimitCache } from '../../../src/counters/with-over-limit-cache';
 import { createDecider, decisionOf, PLAIN_DECISIONS } from '../../support/decider';
 import { descriptor, request } from '../../support/requests';
-import { rulesOf } from '../../support/rules';
+import { definitionsOf, rulesOf } from '../../support/rules';
 
 const rules = rulesOf('shop', [
   { key: 'user', limit: [2, 'HOUR'], metadata: { owner: 'team' } },
@@ -101,6 +102,31 @@ it('holds one counter against each of two limits that requests of a batch bring 
     'OVER_LIMIT',
     'OK',
     'OVER_LIMIT',
+  ]);
+});
+
+it('charges together the requests of a domain that says so, and none of another one', async () => {
+  const clock = () => 0;
+  const sketches = definitionsOf([
+    { key: 'user', limit: [2, 'MINUTE'] },
+    { key: 'team', limit: [3, 'MINUTE'] },
+  ]);
+  const current = compileRules([
+    { domain: 'together', rules: sketches, isChargedTogether: true },
+    { domain: 'apart', rules: sketches },
+  ]);
+  const decide = createDecider({
+    rules: { current },
+    counters: createMemoryCounters({ clock }),
+    clock,
+  });
+  const both = (domain: string) => request(domain, ['user=a', 'team=t']);
+  await decide(both('apart'), both('together'), both('apart'));
+  await decide(both('apart'), both('together'), both('together'));
+  const { answers } = await decide(request('apart', ['team=t']), request('together', ['team=t']));
+  expect(answers).toMatchObject([
+    { statuses: [{ code: 'OVER_LIMIT' }] },
+    { statuses: [{ code: 'OK', limitRemaining: 0 }] },
   ]);
 });
 

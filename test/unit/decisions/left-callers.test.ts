@@ -15,8 +15,8 @@ const rules = rulesOf('d', [
 
 interface Caller {
   readonly asks: readonly string[];
-  /** It has left before its request is decided, or while the store counts it. */
-  readonly leaves?: 'before' | 'meanwhile';
+  /** It has left before its request is decided, or while the store counts it, or its time was over before its answer. */
+  readonly leaves?: 'before' | 'meanwhile' | 'late';
   readonly domain?: string;
 }
 
@@ -56,7 +56,7 @@ async function decide(
         answer(id, answer) {
           if (answers[id] !== undefined) throw new Error('a caller was answered twice');
           answers[id] = answer;
-          return !hasLeft(leaves, isCounted);
+          return leaves !== 'late' && !hasLeft(leaves, isCounted);
         },
         hasLeft: () => hasLeft(leaves, isCounted),
       },
@@ -127,6 +127,11 @@ it('ends what a caller opened that left before its answer, and nothing of other 
     ['tokens=b cancel 2', 'slots=b cancel 3'],
   ]);
   expect(abandoned).toBe(2);
+});
+
+it('keeps what a caller opened that waited until its time was over: the request goes on, and will be settled', async () => {
+  const { batches, abandoned } = await decide([{ asks: ['tokens=a reserve=1'], leaves: 'late' }]);
+  expect([batches, abandoned]).toEqual([[['tokens=a reserve 1']], 1]);
 });
 
 it('ends a reservation of nothing too', async () => {

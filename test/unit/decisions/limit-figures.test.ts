@@ -1,6 +1,6 @@
 import { createMemoryCounters } from '../../../src/counters/memory/create-memory-counters';
 import type { DecisionOptions } from '../../../src/decisions/decide-batch';
-import { budgetOf, inFlight } from '../../support/budgets';
+import { budgetOf } from '../../support/budgets';
 import { createDecider, decisionOf } from '../../support/decider';
 import { descriptor, request } from '../../support/requests';
 import { rulesOf } from '../../support/rules';
@@ -16,7 +16,6 @@ const rules = rulesOf('d', [
       { unit: 'HOUR', requestsPerUnit: 9 },
     ]),
   },
-  { key: 'slots', ...budgetOf([inFlight(2), { unit: 'HOUR', requestsPerUnit: 9 }]) },
 ]);
 
 const policies = {
@@ -56,16 +55,6 @@ it('tells others none', async () => {
   expect((await decide(['plain=a'], { policies })).limits).toBeUndefined();
   const noFigures = { ...policies, figures: false };
   expect((await decide(['plain=a'], { policies: noFigures })).limits).toBeUndefined();
-});
-
-it.each<[readonly string[], 'all' | 'nearest', string]>([
-  [['listed=a 4'], 'all', '"3-per-minute";r=0;t=60, "9-per-hour";r=9;t=3600'],
-  [['listed=a 4'], 'nearest', '"3-per-minute";r=0;t=60'],
-  [['slots=a 1'], 'all', '"9-per-hour";r=8;t=3600, "in_flight";r=2'],
-  [['slots=a 1'], 'nearest', '"9-per-hour";r=8;t=3600'],
-])('lists the limits of %j: %s', async (texts, wanted, expected) => {
-  const { responseHeaders } = await decide(texts, { policies: { ...policies, policies: wanted } });
-  expect(responseHeaders.find(({ key }) => key === 'RateLimit')?.value).toBe(expected);
 });
 
 it('lengthens the reset of the first three headers by the key of the counter', async () => {

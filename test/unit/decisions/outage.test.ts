@@ -5,7 +5,7 @@ import { createDecider, decisionOf, type DeciderDeps } from '../../support/decid
 import { descriptor, request } from '../../support/requests';
 import { rulesOf } from '../../support/rules';
 
-/** What rules answer while the store is away: test/scenarios/outages.txt. */
+/** What rules answer while the store is away: test/scenarios/outages*.txt. */
 const clock = () => 1_795_240_201.5;
 const rules = rulesOf('shop', [
   { key: 'plain', limit: [4, 'HOUR'] },
@@ -13,6 +13,12 @@ const rules = rulesOf('shop', [
   { key: 'deny', limit: [4, 'HOUR'], onStoreError: 'deny' },
   { key: 'local', limit: [4, 'HOUR'], onStoreError: 'local' },
   { key: 'dark', limit: [4, 'HOUR'], shadowMode: true },
+]);
+
+const limit = { unit: 'HOUR', requestsPerUnit: 10 } as const;
+const gcraRules = rulesOf('d', [
+  { key: 'gcra', limit: { ...limit, algorithm: 'gcra' } },
+  { key: 'sliding', limit: { ...limit, algorithm: 'sliding_window' } },
 ]);
 
 const away = new StoreError('store_unavailable', 'redis 10.0.0.5:6379 is away');
@@ -141,6 +147,47 @@ describe('a reply with counters known to be over', () => {
       { ...counted, shadowMode: 0 },
       { ...counted, shadowMode: 1 },
     ]);
+  });
+});
+
+describe('of a rule of an algorithm', () => {
+  const one = (key: string) => request('d', [`${key}=v`]);
+
+  it('only what one counter failed fails', async () => {
+    const full = new StoreError('store_unavailable', 'not ours', { fault: 'key' });
+    const decide = createDecider({
+      rules: { current: gcraRules },
+      counters: {
+        add: () =>
+          Promise.resolve({
+            after: [0, 0],
+            held: undefined,
+            failures: new Map([[0, full]]),
+            states: [undefined, { used: 0, previous: 0, elapsed: 0 }],
+          }),
+      },
+      clock,
+    });
+    expect((await decide(one('gcra'), one('sliding'))).answers).toMatchObject([
+      { kind: 'failure' },
+      { statuses: [{ code: 'OK', limitRemaining: 9 }] },
+    ]);
+  });
+
+  it('a store that does not know it is a fault, never a count', async () => {
+    const faults: unknown[] = [];
+    const decide = createDecider({
+      rules: { current: gcraRules },
+      counters: {
+        add: () => Promise.resolve({ after: [1], held: undefined, failures: undefined }),
+      },
+      clock,
+      onFault: (error) => faults.push(error),
+    });
+    expect((await decide(one('gcra'))).answers).toMatchObject([
+      { kind: 'failure', code: 'internal' },
+    ]);
+    expect(String(faults[0])).toContain('does not support the algorithm of the rule d.gcra');
   });
 });
 
