@@ -73,7 +73,7 @@ async function act(step: Act, stage: Stage, requests: readonly DecisionRequest[]
 }
 
 /** `[@DOMAIN] KEY=VALUE KEY=VALUE *HITS & KEY=VALUE`: descriptors of one request. */
-function toRequest(text: string, { domain }: Stage): DecisionRequest {
+export function toRequest(text: string, { domain }: Pick<Stage, 'domain'>): DecisionRequest {
   const [, named = domain, rest = ''] = /^(?:@(\S+) )?(.*)$/.exec(text) ?? [];
   const descriptors = rest.split(' & ').map((one) => {
     const words = one.split(' ');

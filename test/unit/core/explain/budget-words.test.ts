@@ -1,10 +1,8 @@
-import { explainPath } from '../../../../src/core/explain/explain-path';
 import { limitFields } from '../../../../src/core/explain/limit-fields';
 import { listRules } from '../../../../src/core/explain/list-rules';
 import { compileRules } from '../../../../src/core/rules/compile';
 import { dumpRules, listLimits } from '../../../../src/core/rules/dump';
 import { findMeetingDomains } from '../../../../src/core/rules/find-meeting-domains';
-import { finish } from '../../../../src/core/steps';
 import { compareRules } from '../../../../src/simulate/compare-runs';
 import { toRuleTree } from '../../../../src/stats/dashboard/rule-tree';
 import { parseText } from '../../../support/rule-texts';
@@ -106,32 +104,6 @@ describe('a rule with several limits and reservations', () => {
         ],
       },
     ]);
-  });
-
-  it('explains the path of a reservation, whose limit is that of the rule', () => {
-    const domain = RULES.domains.get('shop');
-    if (domain === undefined) throw new Error('no domain');
-    const entries = [
-      { key: 'user', value: 'ann' },
-      { key: 'reserve', value: 'id-1' },
-    ];
-    const { path, noLimit } = finish(explainPath(domain, entries, RULES.places));
-    expect(noLimit).toBeUndefined();
-    expect(path).toMatchObject([
-      { entry: 'user=ann', rule: 'user', at: 'rules.yaml:4:5' },
-      { entry: 'reserve=id-1', rule: 'reserve', at: 'rules.yaml:4:5' },
-    ]);
-  });
-
-  it('says which keys may follow it, reservations too', () => {
-    const domain = RULES.domains.get('shop');
-    if (domain === undefined) throw new Error('no domain');
-    const entries = [
-      { key: 'user', value: 'ann' },
-      { key: 'reserved', value: 'id-1' },
-    ];
-    const { noLimit } = finish(explainPath(domain, entries, RULES.places));
-    expect(noLimit?.hint).toContain('level 2 has no key "reserved"; it has "reserve"');
   });
 
   it('keeps its reservations and other combinations of limits under its own name', () => {

@@ -1,42 +1,5 @@
 import { descriptorLines } from '../../../../src/core/explain/to-text';
 
-it('prints the rules that were passed over below the level that they stand on', () => {
-  const why = 'a rule with exactly this value comes first';
-  const lines = descriptorLines({
-    entries: ['user=ann'],
-    path: [
-      {
-        entry: 'user=ann',
-        matched: 'value',
-        rule: 'user=ann',
-        at: 'shop.yaml:8:5',
-        passedOver: [
-          { rule: 'user', at: 'shop.yaml:3:5', why },
-          { rule: 'user=a*', why },
-        ],
-      },
-    ],
-    noLimit: { reason: 'rule_has_no_limit', hint: 'the entry has no rate_limit' },
-  });
-  expect(lines).toEqual([
-    'user=ann',
-    '  user=ann: the rule user=ann (value, shop.yaml:8:5)',
-    `    passed over: user (shop.yaml:3:5): ${why}`,
-    `    passed over: user=a*: ${why}`,
-    '    no limit: rule_has_no_limit: the entry has no rate_limit',
-  ]);
-});
-
-it('prints what the proxy has hardly meant to send below the reason', () => {
-  const lines = descriptorLines({
-    entries: ['path=/a?x'],
-    path: [],
-    noLimit: { reason: 'no_entry_for_value', hint: 'none' },
-    sent: 'it has a query',
-  });
-  expect(lines).toEqual(['path=/a?x', '  no limit: no_entry_for_value: none', '  it has a query']);
-});
-
 it('prints what is left of each limit, what is open and held, and blocks', () => {
   const counter = {
     key: '{c:d_k_v~1}~c',
