@@ -94,19 +94,6 @@ const LOG = [
 ];
 
 describe('ratelimit-simulate', () => {
-  it('lists of two keys of a request under gcra the one that was refused', async () => {
-    const rules = directory(
-      'gcra',
-      RULES(
-        10,
-        '  - { key: ip, rate_limit: { unit: hour, requests_per_unit: 1, algorithm: gcra } }',
-      ),
-    );
-    const log = [line(0, 'ip=1'), line(1, 'ip=1', 'ip=2')];
-    const { mostLimited } = await report(log, ['-config_dir', rules]);
-    expect(mostLimited).toMatchObject([{ key: 'shop_ip_1', refused: 1 }]);
-  });
-
   it('replays several limits, reservations of which the log has the ids, blocks and what is charged together', async () => {
     const rules = directory('budgets', BUDGETS);
     const log = [
@@ -185,39 +172,6 @@ describe('ratelimit-simulate', () => {
     ]);
   });
 
-  it('says of a descriptor without a limit that it has the query of a path', async () => {
-    const rules = directory(
-      'rules',
-      'domain: shop\ndescriptors: [{ key: path, value: /a, rate_limit: { unit: day, requests_per_unit: 1 } }]\n',
-    );
-    const { unmatched } = await report(
-      [line(1, 'path=/a'), line(2, 'path=/a?x')],
-      ['-config_dir', rules],
-    );
-    expect(unmatched).toEqual([
-      expect.objectContaining({
-        hint: expect.stringContaining(
-          'without the query of its path it would match: path=/a;',
-        ) as string,
-      }),
-    ]);
-  });
-
-  it('uses the clock of the log: the next minute begins anew, and a late line stands in its place', async () => {
-    const rules = directory('rules', RULES(2));
-    const log = [
-      line(58, 'user=ann'),
-      line(61, 'user=ann'),
-      line(59, 'user=ann'),
-      line(62, 'user=ann'),
-    ];
-    expect(await report(log, ['-config_dir', rules])).toMatchObject({ refused: 0 });
-    expect(await report(log, ['-config_dir', rules, '-reorder', '1s'])).toMatchObject({
-      refused: 1,
-      lines: { late: 1 },
-    });
-  });
-
   it('reads its own decision log: the recorded decisions come out again', async () => {
     const rules = directory('rules', RULES(10));
     const decisions = join(folder, 'decisions.jsonl');
@@ -263,56 +217,11 @@ describe('ratelimit-simulate', () => {
     });
   });
 
-  it('ends with 0 when nothing changes', async () => {
-    const [rules, same] = [directory('rules', RULES(10)), directory('same', RULES(10))];
-    const { code, stdout } = await run(LOG, ['-config_dir', rules, '-against', same]);
-    expect([code, stdout.split('\n').at(-2)]).toEqual([0, 'no decision changes']);
-  });
-
-  it('is never green where a comparison proves nothing', async () => {
-    const [rules, same] = [directory('rules', RULES(10)), directory('same', RULES(10))];
-    const compare = ['-config_dir', rules, '-against', same];
-    const unread = await run([...LOG, 'what', '{"time":1}'], compare);
-    expect([unread.code, unread.stderr]).toEqual([1, expect.stringContaining('more than 1 %')]);
-    expect(unread.stdout).toContain('  line 16: the line is not JSON');
-    const unmet = await run([line(1, 'ip=1')], compare);
-    expect([unmet.code, unmet.stderr]).toEqual([
-      1,
-      expect.stringContaining('no request matched a rule'),
-    ]);
-  });
-
   const MAP = `domain: shop
 time: { field: time }
 descriptors:
   - entries: [{ key: user, field: usr }]
 `;
-  it.each([
-    ['an empty log', [], [], 'the log has no line'],
-    ['no line that can be read', ['what', '{}'], [], 'no line can be read: check -format'],
-    [
-      'no request that met a rule',
-      [line(1, 'ip=1')],
-      [],
-      'no request matched a rule: check the domain',
-    ],
-    ['no line of the times', LOG, ['-to', '2020-01-01T00:00:00Z'], 'no line is between -from and'],
-    [
-      'no line that gave a descriptor',
-      ['{"time":"2026-11-22T14:00:00Z","user":"ann"}'],
-      ['-format', 'json', '-map', 'MAP'],
-      'no line gave a descriptor: check the fields and conditions of -map; the first line has the fields time, user',
-    ],
-  ])('ends with 1 for %s, and says why', async (_name, log, args, why) => {
-    const map = join(folder, 'map.yaml');
-    writeFileSync(map, MAP);
-    const rules = directory('rules', RULES(10));
-    const flags = args.map((arg) => (arg === 'MAP' ? map : arg));
-    const { code, stderr } = await run(log, ['-config_dir', rules, ...flags]);
-    expect([code, stderr]).toEqual([1, expect.stringContaining(why)]);
-    expect(stderr).toContain('this run proves nothing');
-  });
-
   it.each([
     ['field: usr', 'map.yaml:4:35: field "usr" is not one of remote_addr, '],
     [
@@ -332,41 +241,6 @@ descriptors:
     const args = ['-config_dir', directory('rules', RULES(10)), '-format', 'combined', '-map', map];
     const { code, stderr } = await run(LOG, args);
     expect([code, stderr]).toEqual([1, expect.stringContaining(why)]);
-  });
-
-  it('says of a rule in shadow mode what would have been limited', async () => {
-    const rules = directory('rules', RULES(10));
-    const { stdout } = await run(LOG, ['-config_dir', rules]);
-    expect(stdout).toContain(`shop.trial: 1 per minute, shadow mode: refuses nothing
-  2 requests, 1 would have been limited (50.00 %), 1 near it, 1 keys
-  would have been limited from 2026-11-22T14:00:14.000Z to`);
-  });
-
-  it('says that limits of single values are not known here', async () => {
-    const more = `  - key: plan
-    rate_limit: { unit: minute, requests_per_unit: 1, limits_from: { key: plans } }
-`;
-    const rules = directory('rules', RULES(10, more));
-    const { code, stdout } = await run([line(1, 'plan=a')], ['-config_dir', rules]);
-    expect(code).toBe(0);
-    expect(stdout).toContain("  limits_from: plans is not known here: the rule's limit taken\n");
-  });
-
-  it('prints a changed limit as one line', async () => {
-    const [rules, next] = [directory('rules', RULES(5)), directory('next', RULES(20))];
-    const { stdout } = await run(LOG, ['-config_dir', rules, '-against', next]);
-    expect(stdout).toContain('changed limits:\n  shop.user: 5 → 20 per minute\n');
-    expect(stdout).not.toContain('only in');
-  });
-
-  it('prints both limits where more than the number changes', async () => {
-    const hour = RULES(5)
-      .replace('unit: minute', 'unit: hour')
-      .replace('    shadow_mode: true\n', '');
-    const [rules, next] = [directory('rules', RULES(5)), directory('next', hour)];
-    const { stdout } = await run(LOG, ['-config_dir', rules, '-against', next]);
-    expect(stdout).toContain('  shop.user: 5 per minute → 5 per hour\n');
-    expect(stdout).toContain('  shop.trial: 1 per minute, shadow mode → 1 per minute\n');
   });
 
   it('keeps 16 MiB of refused keys, changed keys and pairs of rules, and says how many are others', async () => {
@@ -397,55 +271,6 @@ descriptors:
     expect(stdout).toContain('of keys beyond the first 16 MiB of changed keys');
   });
 
-  it('scales limits for a sampled log', async () => {
-    const rules = directory('rules', RULES(100));
-    const said = await report(LOG, ['-config_dir', rules, '-sample_rate', '0.1']);
-    expect(said).toMatchObject({ sampleRate: 0.1, refused: 2 });
-  });
-
-  it('scales bursts for a sampled log, and lets none fall below 1', async () => {
-    const bucket = (key: string, burst: number) => `  - key: ${key}
-    rate_limit: { unit: hour, requests_per_unit: 100, algorithm: gcra, burst: ${String(burst)} }
-`;
-    const rules = directory('rules', RULES(100, bucket('wide', 30) + bucket('narrow', 2)));
-    const log = ['wide=a', 'narrow=a'].flatMap((text) => [1, 1, 1, 1].map((at) => line(at, text)));
-    const said = await report(log, ['-config_dir', rules, '-sample_rate', '0.1']);
-    expect(said).toMatchObject({
-      rules: [
-        { rule: 'shop.narrow', over: 3 },
-        { rule: 'shop.wide', over: 1 },
-      ],
-    });
-  });
-
-  it('keeps a limit of 0 in a sampled log, and lets no other fall below 1', async () => {
-    const rules = directory('rules', RULES(0));
-    const log = [line(1, 'user=ann'), line(2, 'trial=x')];
-    const said = await report(log, ['-config_dir', rules, '-sample_rate', '0.01']);
-    expect(said).toMatchObject({
-      refused: 1,
-      rules: [{ limit: '0 per minute' }, { over: 0, shadow: 0 }],
-    });
-  });
-
-  it('says which descriptors nobody limits, and why: an unknown domain, a depth, a replaced rule', async () => {
-    const more = `  - key: plan
-    rate_limit: { unit: minute, requests_per_unit: 5, replaces: [{ name: base }] }
-  - key: base
-    rate_limit: { unit: minute, requests_per_unit: 5, name: base }
-`;
-    const rules = directory('rules', RULES(10, more));
-    const elsewhere = line(3, 'user=ann').replace('"shop"', '"shopp"');
-    const log = [line(1, 'user=ann,path=/'), line(2, 'plan=a', 'base=a'), elsewhere];
-    expect(await report(log, ['-config_dir', rules])).toMatchObject({
-      unmatched: [
-        { keys: 'user,path', reason: 'too_deep' },
-        { keys: 'base', reason: 'replaced' },
-        { domain: 'shopp', reason: 'unknown_domain' },
-      ],
-    });
-  });
-
   it('prints what docs/simulate/simulate.schema.json describes', async () => {
     const schema = JSON.parse(
       readFileSync('docs/simulate/simulate.schema.json', 'utf8'),
@@ -462,15 +287,6 @@ descriptors:
       const { stdout } = await run(log, ['-config_dir', rules, '-report', 'json', ...more]);
       expect(problemsOf(JSON.parse(stdout), root, definitions)).toEqual([]);
     }
-  });
-
-  it('takes the requests from a time on and before another', async () => {
-    const rules = directory('rules', RULES(10));
-    const times = ['-from', '2026-11-22T14:00:02Z', '-to', '2026-11-22T14:00:04Z'];
-    expect(await report(LOG, ['-config_dir', rules, ...times])).toMatchObject({
-      requests: 2,
-      lines: { outsideOfTimes: 13 },
-    });
   });
 
   it.each([
