@@ -1,8 +1,25 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { XdsSourceOptions } from '../../src/rule-sources/xds-source';
 import { eventually } from '../support/edge/eventually';
 import { freePort } from '../support/free-port';
 import { followServer, type XdsFollower } from '../support/edge/xds-follower';
-import { startAdsServer, type AdsServer, type AdsServerOptions } from '../support/edge/xds-server';
-import { manyLimits, response, toResource, TYPE_URL, userLimit } from '../support/xds-messages';
+import {
+  startAdsServer,
+  type AdsServer,
+  type AdsServerOptions,
+  type AdsStream,
+} from '../support/edge/xds-server';
+import { describeLoad } from '../support/followed-rules';
+import { readTable } from '../support/text-table';
+import {
+  deltaResponse,
+  manyLimits,
+  response,
+  toResource,
+  TYPE_URL,
+  userLimit,
+} from '../support/xds-messages';
 
 let servers: AdsServer[] = [];
 let followers: XdsFollower[] = [];
@@ -48,72 +65,6 @@ describe('rules from a management server, state of the world', () => {
     expect(await stream.requested(2)).toEqual(ack);
   });
 
-  it('refuses a bad version once, names every mistake, and keeps what it had', async () => {
-    const server = await serve();
-    const follower = follow({ target: server.target });
-    const stream = await server.opened(1);
-    stream.send(response('v1', 'n1', [userLimit('shop', 5)]));
-    await stream.requested(2);
-    stream.send(
-      response('v2', 'n2', [BAD, { domain: 'web', descriptors: [{ key: 'a' }, { key: 'a' }] }]),
-    );
-    const nack = await stream.requested(3);
-    expect(nack).toMatchObject({
-      versionInfo: 'v1',
-      responseNonce: 'n2',
-      errorDetail: { code: 3 },
-    });
-    expect(nack.errorDetail?.message.split('\n')).toEqual([
-      'shop.rules: descriptors[0]: a descriptor has no key: expected a non-empty string',
-      'shop.rules: descriptors[1]: a descriptor has no key: expected a non-empty string',
-      'web: descriptors[1]: key "a" is already defined at descriptors[0]; expected each key and value once on a level; for several limits of one value use rate_limits, see docs/rules.md',
-    ]);
-    expect(await follower.loaded(2)).toContain('error shop.rules: descriptors[0]: a descriptor');
-    stream.send(response('v3', 'n3', [userLimit('shop', 6)]));
-    expect(await follower.loaded(3)).toBe('shop=6');
-    expect(await stream.requested(4)).toMatchObject({ versionInfo: 'v3', responseNonce: 'n3' });
-    expect(stream.requests).toHaveLength(4);
-  });
-
-  it('takes zero resources as no rules', async () => {
-    const server = await serve();
-    const follower = follow({ target: server.target });
-    const stream = await server.opened(1);
-    stream.send(response('v1', 'n1', [userLimit('shop', 5)]));
-    stream.send(response('v2', 'n2', []));
-    await stream.requested(3);
-    expect(await follower.loaded(2)).toBe('');
-    expect(follower.loads[1]).toMatchObject({ ok: true, domainCount: 0 });
-  });
-
-  it('resumes on a new stream with the last accepted version and no nonce', async () => {
-    const server = await serve();
-    const follower = follow({ target: server.target });
-    const first = await server.opened(1);
-    first.send(response('v1', 'n1', [userLimit('shop', 5)]));
-    await first.requested(2);
-    first.fail(14, 'going down');
-    const second = await server.opened(2);
-    const hello = await second.requested(1);
-    expect(hello.versionInfo).toBe('v1');
-    expect(hello.responseNonce).toBeUndefined();
-    expect(follower.warnings).toEqual([
-      `no stream to the management server at ${server.target}: 14 UNAVAILABLE: going down; trying again in 0.0 s`,
-    ]);
-    second.send(response('v2', 'n1', [userLimit('shop', 6)]));
-    expect(await follower.loaded(2)).toBe('shop=6');
-  });
-
-  it('loads what a server sent right before it ended the stream', async () => {
-    const server = await serve();
-    const follower = follow({ target: server.target });
-    const first = await server.opened(1);
-    first.send(response('v1', 'n1', [userLimit('shop', 5)]));
-    first.end();
-    expect(await follower.loaded(1)).toBe('shop=5');
-    expect(await (await server.opened(2)).requested(1)).toMatchObject({ versionInfo: 'v1' });
-  });
-
   it('takes a lower version after a restart of the server', async () => {
     const server = await serve({ port: await freePort() });
     const follower = follow({ target: server.target });
@@ -141,43 +92,18 @@ describe('rules from a management server, state of the world', () => {
     expect(await follower.loaded(1)).toBe('shop=5');
   });
 
-  it('refuses another type and goes on', async () => {
+  it('names each resource that it cannot read', async () => {
     const server = await serve();
-    const follower = follow({ target: server.target });
+    follow({ target: server.target });
     const stream = await server.opened(1);
-    stream.send({ ...response('v1', 'n1', []), typeUrl: 'type.googleapis.com/other.Thing' });
-    expect(await stream.requested(2)).toMatchObject({
-      typeUrl: TYPE_URL,
-      versionInfo: '',
-      responseNonce: 'n1',
-      errorDetail: {
-        code: 3,
-        message: `the management server sent resources of type "type.googleapis.com/other.Thing"; expected ${TYPE_URL}`,
-      },
-    });
     const resources = [
       { ...toResource(userLimit('a', 1)), type_url: 'other' },
       { type_url: TYPE_URL, value: Buffer.from([0x0a, 0xff]) },
     ];
     stream.send({ ...response('v2', 'n2', []), resources });
-    expect((await stream.requested(3)).errorDetail?.message).toMatch(
+    expect((await stream.requested(2)).errorDetail?.message).toMatch(
       /^resource 1: the type of the resource is "other"; expected .*\nresource 2: the resource is not a RateLimitConfig: /,
     );
-    stream.send(response('v3', 'n3', [userLimit('shop', 5)]));
-    expect(await follower.loaded(3)).toBe('shop=5');
-  });
-
-  it('answers a replayed nonce as what it comes with', async () => {
-    const server = await serve();
-    const follower = follow({ target: server.target });
-    const stream = await server.opened(1);
-    stream.send(response('v1', 'n1', [userLimit('shop', 5)]));
-    await stream.requested(2);
-    stream.send(response('v2', 'n1', [userLimit('shop', 6)]));
-    expect(await stream.requested(3)).toMatchObject({ versionInfo: 'v2', responseNonce: 'n1' });
-    stream.send(response('v1', 'n1', [userLimit('shop', 5)]));
-    expect(await stream.requested(4)).toMatchObject({ versionInfo: 'v1', responseNonce: 'n1' });
-    expect(await follower.loaded(3)).toBe('shop=5');
   });
 
   it('is not spun by a server that answers each NACK with the same version at once', async () => {
@@ -223,21 +149,6 @@ describe('rules from a management server, state of the world', () => {
     expect(stream.requests.at(-1)?.errorDetail?.message).toContain('"type-3"');
     stream.send(response('v2', 'good', [userLimit('shop', 5)]));
     expect(await follower.loaded(2)).toBe('shop=5');
-  });
-
-  it('takes a mended version at once while a NACK is held back', async () => {
-    const server = await serve();
-    const follower = follow({
-      target: server.target,
-      backoff: { initialMs: 600_000, maxMs: 600_000, jitter: 0 },
-    });
-    const stream = await server.opened(1);
-    stream.send(response('v1', 'n1', [BAD]));
-    await stream.requested(2);
-    stream.send(response('v1', 'n2', [BAD]));
-    stream.send(response('v2', 'n3', [userLimit('shop', 5)]));
-    expect(await follower.loaded(2)).toBe('shop=5');
-    expect(await stream.requested(3)).toMatchObject({ versionInfo: 'v2', responseNonce: 'n3' });
   });
 
   it('ends a burst on its last version and skips what was superseded before it was looked at', async () => {
@@ -312,4 +223,137 @@ describe('rules from a management server, state of the world', () => {
     expect(server.streams).toHaveLength(2);
     expect(next.warnings).toEqual([]);
   });
+});
+
+describe('rules from a management server, delta', () => {
+  it('subscribes to all with its node', async () => {
+    const server = await serve();
+    follow({ target: server.target, protocol: 'delta' });
+    const node = { id: 'node-1', metadata: { fields: { zone: { stringValue: 'a' } } } };
+    expect(await (await server.opened(1)).requested(1)).toEqual({ typeUrl: TYPE_URL, node });
+  });
+
+  it('finds the bad one of several responses that came together', async () => {
+    const server = await serve();
+    const { loads } = follow({ target: server.target, protocol: 'delta' });
+    const stream = await server.opened(1);
+    stream.send(deltaResponse('n1', 'v1', [userLimit('a', 1)]));
+    stream.send(deltaResponse('n2', 'v2', [userLimit('b', 2)]));
+    stream.send(deltaResponse('n3', 'v3', [BAD]));
+    stream.send(deltaResponse('n4', 'v4', [userLimit('c', 3)]));
+    await stream.requested(5);
+    expect(describeLoad(loads.at(-1))).toBe('a=1 b=2 c=3');
+    const nacks = stream.requests.filter(({ errorDetail }) => errorDetail !== undefined);
+    expect(nacks.map(({ responseNonce }) => responseNonce)).toEqual(['n3']);
+    expect(stream.requests.slice(1).map(({ responseNonce }) => responseNonce)).toEqual([
+      'n1',
+      'n2',
+      'n3',
+      'n4',
+    ]);
+  });
+
+  it('is not spun by a server that answers each NACK with the same resources at once', async () => {
+    let sent = 0;
+    const server = await serve({
+      onRequest: (stream) => {
+        sent += 1;
+        stream.send(deltaResponse(`n${String(sent)}`, 'v1', [BAD]));
+      },
+    });
+    const { loads } = follow({
+      target: server.target,
+      protocol: 'delta',
+      backoff: { initialMs: 1_000, maxMs: 60_000, jitter: 0 },
+    });
+    const startedAt = performance.now();
+    await (await server.opened(1)).requested(5);
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(470);
+    expect(loads).toHaveLength(1);
+  });
+});
+
+/** `asked` with what a request says, `versions=NAME:VERSION`, and `error=` with the code and the lines of its message. */
+function requestLine(request: Awaited<ReturnType<AdsStream['requested']>>): string {
+  const { versionInfo = '', responseNonce, errorDetail, initialResourceVersions } = request;
+  const versions = Object.entries(initialResourceVersions ?? {}).map((pair) => pair.join(':'));
+  return [
+    'asked',
+    ...(versionInfo === '' ? [] : [`version=${versionInfo}`]),
+    ...(responseNonce === undefined ? [] : [`nonce=${responseNonce}`]),
+    ...(versions.length === 0 ? [] : [`versions=${versions.join()}`]),
+    ...(errorDetail === undefined
+      ? []
+      : [`error=${String(errorDetail.code)} ${toOneLine(errorDetail.message)}`]),
+  ].join(' ');
+}
+
+const toOneLine = (text: string): string => text.replaceAll('\n', ' | ');
+
+const TWICE = { domain: 'web', descriptors: [{ key: 'a' }, { key: 'a' }] };
+
+/** `send VERSION NONCE …`. */
+function toResponse(words: readonly string[], isDelta: boolean): object {
+  const [version = '', nonce = '', ...more] = words;
+  const configs = more.flatMap((word) => {
+    const [, domain = '', limit] = /^(\w+)=(\d+)$/.exec(word) ?? [];
+    if (limit !== undefined) return [userLimit(domain, Number(limit))];
+    return { bad: [BAD], twice: [TWICE] }[word] ?? [];
+  });
+  const removed = more.filter((word) => word.startsWith('-')).map((word) => word.slice(1));
+  const [type] = more.flatMap((word) => /^type=(.*)$/.exec(word)?.[1] ?? []);
+  return {
+    ...(isDelta
+      ? deltaResponse(nonce, version, configs, removed)
+      : response(version, nonce, configs)),
+    ...(type !== undefined && { typeUrl: type }),
+    ...(more.includes('empty') && {
+      resources: [{ name: 'shop.rules', version: 'v1' }, { name: 'unknown' }],
+    }),
+  };
+}
+
+/** The lines of a case, with what came in place of what is expected. */
+async function play(lines: readonly string[], options: Partial<XdsSourceOptions>) {
+  const server = await serve();
+  const follower = follow({ ...options, target: server.target });
+  const at = { stream: 0, request: 0, load: 0 };
+  const stream = () => server.opened(at.stream);
+  const steps: Readonly<Record<string, (words: readonly string[]) => Promise<string | undefined>>> =
+    {
+      async open() {
+        at.request = 0;
+        at.stream += 1;
+        await stream();
+        return undefined;
+      },
+      asked: async () => requestLine(await (await stream()).requested((at.request += 1))),
+      async send(words) {
+        (await stream()).send(toResponse(words, options.protocol === 'delta'));
+        return undefined;
+      },
+      async fail() {
+        (await stream()).fail(14, 'going down');
+        return undefined;
+      },
+      async end() {
+        (await stream()).end();
+        return undefined;
+      },
+      loaded: async () => `loaded ${toOneLine(await follower.loaded((at.load += 1))) || 'nothing'}`,
+      warned: () => Promise.resolve(`warned ${follower.warnings.join().replace(/^.*?: /, '')}`),
+      requests: async () => `requests ${String((await stream()).requests.length)}`,
+    };
+  const played: string[] = [];
+  for (const line of lines) {
+    const [word = '', ...words] = line.split(' ');
+    played.push((await steps[word]?.(words)) ?? line);
+  }
+  return played;
+}
+
+const CASES = readTable(readFileSync(join(__dirname, 'xds.txt'), 'utf8'));
+
+it.each(CASES)('$options.protocol: $title', async ({ options, expected }) => {
+  expect(await play(expected, options)).toEqual(expected);
 });
