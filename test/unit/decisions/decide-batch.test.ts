@@ -281,35 +281,6 @@ describe('the decision log', () => {
     ]);
   });
 
-  it.each([
-    ['shadow mode let it pass', { shadowMode: true }, { isShadow: true, isQuota: false }],
-    ['a quota refused it', { quotaMode: true }, { isShadow: false, isQuota: true }],
-  ])('says that %s', async (_, options, said) => {
-    const over = request('shop', [descriptor('user=b', { hits: 3 })]);
-    const { wanted, records } = await logged([over], { options });
-    expect(wanted).toEqual([true]);
-    expect(records).toMatchObject([said]);
-  });
-
-  it.each<[string, Partial<DecisionOptions>, readonly string[], boolean, boolean]>([
-    ['one of two rules in shadow mode is over', {}, ['dark=over', 'user=ann'], true, true],
-    ['that is over beside a descriptor without a rule', {}, ['dark=over', 'none=1'], true, true],
-    ['SHADOW_MODE turned it', { shadowMode: true }, ['user=over', 'none=1'], true, true],
-    ['a quota is over and another one is not', {}, ['quota=over', 'quota=ann'], true, false],
-    ['so under SHADOW_MODE', { shadowMode: true }, ['quota=over', 'quota=ann'], true, false],
-    ['no limit is passed', {}, ['user=ann', 'dark=ann', 'none=1'], false, false],
-  ])('of a decision that is OK: %s', async (_, options, entries, isOver, isShadow) => {
-    const add = ({ increments }: CounterBatch) =>
-      Promise.resolve({
-        after: increments.map(({ key }) => (key.includes('over') ? 3 : 1)),
-        held: undefined,
-        failures: undefined,
-      });
-    const { wanted, records } = await logged([request('shop', entries)], { options, add });
-    expect(wanted).toEqual([isOver]);
-    expect(records).toMatchObject([{ isShadow, isQuota: false, decision: { overallCode: 'OK' } }]);
-  });
-
   it('says of each descriptor whether hits on lease answered it, and nothing where none did', async () => {
     const { records } = await logged(
       [
