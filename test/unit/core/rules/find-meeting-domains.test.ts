@@ -24,6 +24,7 @@ describe('domains whose counters meet', () => {
   it.each<[string, Readonly<Record<string, readonly RuleSketch[]>>, readonly string[]]>([
     ['any value of one', { a: [any('b')], a_b: [one('c', 'd')] }, ['a.b and a_b.c']],
     ['a whole key', { a: [one('b_c', 'd')], a_b: [one('c', 'd')] }, ['a.b_c and a_b.c']],
+    ['two values', { a: [one('b', 'c_x')], a_b: [one('c', 'x')] }, ['a.b and a_b.c']],
     ['any value of both', { a: [any('b_c')], a_b: [any('c')] }, ['a.b_c and a_b.c']],
     [
       'the later in the alphabet has the shorter text',
@@ -71,6 +72,7 @@ describe('domains whose counters meet', () => {
   });
 
   it.each<[string, Readonly<Record<string, readonly RuleSketch[]>>]>([
+    ['other keys', { a: [any('c')], a_b: [any('c')] }],
     ['other values', { a: [one('b', 'x')], a_b: [one('c', 'd')] }],
     ['a value that goes on', { a: [one('b', 'c')], a_b: [one('c', 'd')] }],
     ['another wildcard', { a: [one('b', 'x*')], a_b: [one('c', 'd')] }],

@@ -70,83 +70,9 @@ describe('the located tree', () => {
     expect(problems).toEqual([]);
     expect(domains.map((one) => one.domain)).toEqual([domain]);
   });
-
-  it('gives a key without a value nothing', () => {
-    expect(problemsOf('{domain: x, descriptors}')).toEqual([]);
-    expect(problemsOf('? domain')).toEqual(['1:3 empty-domain']);
-  });
 });
 
-describe('anchors and merge keys', () => {
-  const limits = (text: string) =>
-    rulesOf(text).map(({ key, value, limit }) => [key, value, limit?.requestsPerUnit]);
-
-  it('an alias stands for its anchor', () => {
-    const text = `domain: &name x
-descriptors:
-  - &rule
-    key: *name
-    rate_limit: &day {unit: day, requests_per_unit: 3}
-  - {key: b, rate_limit: *day}
-  - key: c
-    descriptors: [*rule]
-`;
-    expect(limits(text)).toEqual([
-      ['x', undefined, 3],
-      ['b', undefined, 3],
-      ['c', undefined, undefined],
-      ['x', undefined, 3],
-    ]);
-  });
-
-  it('an alias means the last anchor of its name above it', () => {
-    const text = 'domain: &a x\ndescriptors: [{key: &a y}, {key: z, value: *a}]';
-    expect(limits(text)).toEqual([
-      ['y', undefined, undefined],
-      ['z', 'y', undefined],
-    ]);
-  });
-
-  it.each([
-    ['<<: *d', 1],
-    ['<<: [*d, *e]', 1],
-    ['<<: [*e, *d]', 2],
-    ['<<: *e\n      <<: *d', 1],
-    ['<<: {unit: day, requests_per_unit: 4}', 4],
-    ['<<: *d\n      requests_per_unit: 5', 5],
-    ['requests_per_unit: 5\n      <<: *d', 5],
-  ])('%j allows %d', (merge, expected) => {
-    const text = `domain: x
-descriptors:
-  - {key: d, rate_limit: &d {unit: day, requests_per_unit: 1}}
-  - {key: e, rate_limit: &e {unit: hour, requests_per_unit: 2}}
-  - key: m
-    rate_limit:
-      ${merge}
-`;
-    expect(limits(text)[2]).toEqual(['m', undefined, expected]);
-    expect(problemsOf(text)).toEqual([]);
-  });
-
-  it.each([
-    ['<<: 1', '2:20 bad-merge'],
-    ['<<: [{key: k}, 1]', '2:31 bad-merge'],
-    ['<<: ~', '2:20 bad-merge'],
-    ['"<<": {}', '2:16 unknown-key'],
-    ['key: *none', '2:21 bad-alias'],
-    ['key: &self [*self]', '2:28 bad-alias'],
-  ])('%s is refused', (entry, expected) => {
-    expect(problemsOf(`domain: x\ndescriptors: [{${entry}}]`)).toContain(expected);
-  });
-
-  it('a bad alias hides no other mistake', () => {
-    expect(problemsOf('domain: *none\ndescriptors: [{key: 1.5}]')).toEqual([
-      '1:9 bad-alias',
-      '1:9 empty-domain',
-      '2:21 wrong-type',
-    ]);
-  });
-
+describe('anchors', () => {
   it.each(ALIAS_BOMBS)('a bomb of $name does not go off', ({ text }) => {
     const { problems } = parseText(text);
     const errors = problems.filter(({ severity }) => severity === 'error');
@@ -168,13 +94,6 @@ descriptors:
 });
 
 describe('a text that is no YAML', () => {
-  it('has all its mistakes listed', () => {
-    expect(problemsOf('domain: [x\n')).toEqual(['2:1 yaml-syntax']);
-    expect(problemsOf('domain: "x\n')).toEqual(['1:9 yaml-syntax']);
-    expect(problemsOf('domain: x\ndescriptors:\n\t- key: k\n')).toEqual(['3:1 yaml-syntax']);
-    expect(problemsOf('a: b: c\nd: "\\z"\n')).toEqual(['1:4 yaml-syntax', '2:5 yaml-syntax']);
-  });
-
   it('has no more than fifty of them listed', () => {
     const { problems } = parseText('a: b: c\n'.repeat(60));
     expect(problems).toHaveLength(51);
