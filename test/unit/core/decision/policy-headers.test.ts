@@ -31,9 +31,7 @@ const status = (more: Partial<PolicyStatus> = {}): PolicyStatus => ({
   ...more,
 });
 const over = (more: Partial<PolicyStatus> = {}) => status({ isOver: true, remaining: 0, ...more });
-const API = { name: 'api', limit: 600, burst: 20, resetSeconds: 1 };
 const HOUR = { period: { unit: 'HOUR', count: 1 }, periodSeconds: 3_600, limit: 1_000 } as const;
-const SECOND = { period: { unit: 'SECOND', count: 1 }, periodSeconds: 1, limit: 10 } as const;
 
 /** Overall over when any of these is. */
 const headersOf = (
@@ -54,45 +52,7 @@ type Row = readonly [
 ];
 
 const ROWS: readonly Row[] = [
-  [
-    '100 per minute, 58 used',
-    [status()],
-    '"100-per-minute";q=100;w=60',
-    '"100-per-minute";r=42;t=20',
-  ],
-  ['the same, over', [over()], '"100-per-minute";q=100;w=60', '"100-per-minute";r=0;t=20', '20'],
-  [
-    'gcra, 5 of a burst of 20 in use',
-    [status({ ...API, remaining: 15 })],
-    '"api";q=600;w=60;weir-burst=20',
-    '"api";r=15;t=1',
-  ],
-  ['the same, over', [over(API)], '"api";q=600;w=60;weir-burst=20', '"api";r=0;t=1', '1'],
-  [
-    'two limits, of which the second is over',
-    [status({ ...SECOND, remaining: 3, resetSeconds: 1 }), over({ ...HOUR, resetSeconds: 600 })],
-    '"1000-per-hour";q=1000;w=3600, "10-per-second";q=10;w=1',
-    '"1000-per-hour";r=0;t=600, "10-per-second";r=3;t=1',
-    '600',
-  ],
-  ['a shadow rule that is over, nothing else', [over({ isShadow: true })]],
-  ['no rule', []],
-  [
-    'two quotas, both over',
-    [
-      over({ name: 'A', isQuota: true, resetSeconds: 50 }),
-      over({ name: 'B', isQuota: true, resetSeconds: 10 }),
-    ],
-    '"A";q=100;w=60, "B";q=100;w=60',
-    '"A";r=0;t=50, "B";r=0;t=10',
-    '10',
-  ],
-  [
-    'a name that a header cannot hold',
-    [status({ name: 'a "b" ü' })],
-    '"a \\"b\\" _";q=100;w=60',
-    '"a \\"b\\" _";r=42;t=20',
-  ],
+  // The others: test/scenarios/headers*.txt.
   [
     'five minutes, nothing in use',
     [
@@ -208,16 +168,6 @@ describe('the headers of an answer', () => {
         expect(found).toMatch(/^"(?:[ !#-[\]-~]|\\["\\]){1,64}";q=100;w=60$/);
       }),
     );
-  });
-
-  it.each([
-    ['near its limit', status({ isNear: true }), { near: '1' }],
-    ['not near', status(), {}],
-    ['over', over({ isNear: true }), {}],
-    ['near, in shadow', status({ isNear: true, isShadow: true }), {}],
-  ])('say when a decision is %s', (_, only, expected) => {
-    const options = { policies: 'off', retryAfter: false, nearHeader: 'near' } as const;
-    expect(headersOf([only], options)).toEqual(expected);
   });
 });
 
