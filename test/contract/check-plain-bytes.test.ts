@@ -1,5 +1,4 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage } from 'node:http';
 import type { PendingRequest } from '../../src/core/ports';
 import { HTTP_TIMEOUTS } from '../../src/platform/http-listener';
 import type { CheckSet } from '../../src/request-maps/check';
@@ -9,7 +8,8 @@ import { createHttpTransport } from '../../src/transport/http/transport';
 import { createSnapshot, type HealthStatus } from '../../streams';
 import { recordingStatistics, SERVING } from '../support/transport-harness';
 import { httpLimits } from '../support/http-limits';
-import { sendBytes } from '../support/raw-http';
+import { exchange } from '../support/ports/http-call';
+import { playPorts } from '../support/ports/played-ports';
 
 /*
  * A proxy that has no words of its own hands a client's bytes to `/check` and to its upstream alike. What is decided is decided for what
@@ -89,14 +89,20 @@ const PARTS: Readonly<Record<string, (byte: string, code: string) => readonly st
   'no host': (b) => [`${LINE}${b} HTTP/1.0`, 'X-User: ann'],
 };
 
-const closes: (() => Promise<void>)[] = [];
-let door: Awaited<ReturnType<typeof startDoor>>;
-let upstream: Awaited<ReturnType<typeof startUpstream>>;
+const DOOR = 8_080;
+const UPSTREAM = 8_081;
+
+const ports = playPorts();
+const judged = new Map<string, Values>();
+const seen = new Map<string, Values>();
+let close: () => Promise<void>;
 beforeAll(async () => {
-  [door, upstream] = [await startDoor(), await startUpstream()];
+  close = await startDoor();
+  startUpstream();
 });
 afterAll(async () => {
-  for (const close of closes.splice(0)) await close();
+  await close();
+  ports.end();
 });
 
 type Values = Readonly<Record<string, string | undefined>>;
@@ -121,9 +127,8 @@ async function startDoor() {
         warn: () => undefined,
       },
     },
-    { host: '127.0.0.1', port: 0, limits: httpLimits(), timeouts: HTTP_TIMEOUTS },
+    { host: '', port: DOOR, limits: httpLimits(), timeouts: HTTP_TIMEOUTS },
   );
-  const judged = new Map<string, Values>();
   const ok = { kind: 'decision', overallCode: 'OK', statuses: [], responseHeaders: [] } as never;
   transport.requests$.subscribe((batch: readonly PendingRequest[]) => {
     for (const { request, responder, callId } of batch) {
@@ -133,9 +138,8 @@ async function startDoor() {
       responder.answer(callId, ok);
     }
   });
-  const address = await transport.listen();
-  closes.push(() => transport.close(0));
-  return { judged, port: 'port' in address ? address.port : 0 };
+  await transport.listen();
+  return () => transport.close(0);
 }
 
 const inUtf8 = (bytes: string | undefined) => bytes && Buffer.from(bytes, 'latin1').toString();
@@ -155,26 +159,21 @@ function seenBy({ url = '', headers }: IncomingMessage): Values {
   };
 }
 
-async function startUpstream() {
-  const seen = new Map<string, Values>();
-  const server: Server = createServer((request, response) => {
+function startUpstream(): void {
+  createServer((request, response) => {
     try {
       seen.set(String(request.headers['x-id']), seenBy(request));
     } catch {
       // It is no address that an upstream could serve.
     }
     response.end();
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  closes.push(
-    () =>
-      new Promise((resolve) =>
-        server.close(() => {
-          resolve();
-        }),
-      ),
-  );
-  return { seen, port: (server.address() as AddressInfo).port };
+  }).listen({ port: UPSTREAM }, () => undefined);
+}
+
+/** The status of the answer to these bytes, a character each. */
+async function send(port: number, text: string): Promise<number | undefined> {
+  const [answer] = await exchange(ports.connect(port), Buffer.from(text, 'latin1'));
+  return answer?.status;
 }
 
 /** Nothing but `/check` is served there, and a call without a host makes no descriptor of it. */
@@ -190,26 +189,18 @@ it.each(Object.entries(PARTS))(
       const [first, ...rest] = write(String.fromCharCode(byte), hex(byte));
       const requestId = `${part} ${hex(byte)}`;
       const text = [first, `X-Id: ${requestId}`, ...rest, 'Connection: close', '\r\n'].join('\r\n');
-      const [answer] = await Promise.all([
-        sendBytes(door.port, text),
-        sendBytes(upstream.port, text),
-      ]);
-      const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(answer)?.[1]);
-      const { id, ...judged } = door.judged.get(requestId) ?? {};
+      const [status = 0] = await Promise.all([send(DOOR, text), send(UPSTREAM, text)]);
+      const { id, ...decided } = judged.get(requestId) ?? {};
       if (status === 200 && id !== undefined) {
         isDecided = true;
-        const seen = upstream.seen.get(requestId) ?? judged;
+        const its = seen.get(requestId) ?? decided;
         for (const name of ['host', 'path', 'page', 'user'])
-          if (judged[name] !== seen[name])
-            wrong.push({ byte, name, judged: judged[name], seen: seen[name] });
+          if (decided[name] !== its[name])
+            wrong.push({ byte, name, judged: decided[name], seen: its[name] });
       } else if (!REFUSALS.includes(status) || id !== undefined)
-        wrong.push({ byte, status, judged });
+        wrong.push({ byte, status, decided });
     };
-    let next = 0;
-    const askMore = async (): Promise<void> => {
-      for (let byte = next++; byte < 256; byte = next++) await ask(byte);
-    };
-    await Promise.all(Array.from({ length: 24 }, askMore));
+    await Promise.all(Array.from({ length: 256 }, (_, byte) => ask(byte)));
     expect(wrong).toEqual([]);
     expect(isDecided).toBe(!REFUSED_PARTS.includes(part));
   },

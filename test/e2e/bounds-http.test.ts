@@ -1,4 +1,7 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { eventually } from '../support/edge/eventually';
 import { freePort } from '../support/free-port';
 import { sendBytes } from '../support/raw-http';
@@ -20,11 +23,16 @@ function holdBytes(url: string): void {
 }
 
 it('bounds what all connections hold by MAX_HELD_BYTES, and counts what it ended for that', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-bounds-'));
+  const check = (onError: string) =>
+    `domain: d\non_error: ${onError}\ndescriptors: [{ entries: [{ key: k, header: x-k }] }]\n`;
+  for (const name of ['allow', 'deny']) writeFileSync(join(folder, `${name}.yaml`), check(name));
   const scraped = `127.0.0.1:${String(await freePort())}`;
   const service = await startService({
     env: {
       BACKEND_TYPE: 'memory',
       MAX_HELD_BYTES: '1200000',
+      CHECK_CONFIG: folder,
       DISABLE_STATS: 'false',
       USE_PULLMETRICS: 'true',
       PULLMETRICS_ADDR: scraped,
@@ -48,7 +56,16 @@ it('bounds what all connections hold by MAX_HELD_BYTES, and counts what it ended
     const refused = await ask(service, 'd', 'k=v');
     expect([refused.status, refused.body]).toMatchObject([503, { code: 'overloaded' }]);
   });
-  expect((await fetch(`${service.http}/healthcheck`)).status).toBe(200);
+  const statusOf = async (path: string) =>
+    (await fetch(`${service.http}${path}`, { headers: { 'x-k': 'v' } })).status;
+  for (const [path, status] of [
+    ['/healthcheck', 200],
+    ['/check/allow', 200],
+    ['/check/deny', 429],
+    ['/quota/allow', 503],
+  ] as const)
+    expect([path, await statusOf(path)]).toEqual([path, status]);
+  rmSync(folder, { recursive: true });
   expect(await stats()).toMatch(/connections\.ended_unread: 1\n/);
   for (const socket of sockets) socket.destroy();
   await eventually(async () => {

@@ -130,19 +130,6 @@ describe('before there are rules', () => {
         const refused = await ask(service, 'shop', 'user=ann');
         expect(refused.body).toMatchObject({ code: 'no_rules', error: FIRST_WAS_BAD });
       });
-      const list = await fetch(`${service.debug}/api/v1/rules`);
-      expect([list.status, await list.json()]).toMatchObject([503, { error: FIRST_WAS_BAD }]);
-      const explained = await fetch(`${service.debug}/api/v1/explain`, {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json' },
-        body: JSON.stringify(ANN),
-      });
-      expect([explained.status, await explained.json()]).toMatchObject([
-        503,
-        { error: FIRST_WAS_BAD },
-      ]);
-      const version = await fetch(`${service.debug}/api/v1/version`);
-      expect(await version.json()).toMatchObject({ lastLoad: { ok: false, errors: 1 } });
       stream.send(response('v2', 'n2', [GOOD]));
       await becomes(service, sees('OK', DECIDED));
       stream.send(response('v3', 'n3', [BAD]));
@@ -150,35 +137,6 @@ describe('before there are rules', () => {
       expect(await look(service)).toEqual(sees('OK', DECIDED));
       stream.send(response('v4', 'n4', []));
       await becomes(service, sees(afterNone, DECIDED));
-    },
-  );
-
-  it.each([
-    ['false', 'OK'],
-    ['true', 'not healthy: configuration'],
-  ])(
-    'answers with an error while the rule files are bad; needed for health: %s',
-    async (needsRules, health) => {
-      const root = mkdtempSync(join(tmpdir(), 'weir-first-'));
-      const file = join(root, 'config', 'shop.yaml');
-      mkdirSync(join(root, 'config'));
-      const rules = (unit: string) =>
-        `domain: shop\ndescriptors:\n  - key: user\n    rate_limit: { unit: ${unit}, requests_per_unit: 5 }\n`;
-      writeFileSync(file, rules('fortnight'));
-      const service = await startService({
-        env: {
-          RUNTIME_ROOT: root,
-          HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED: needsRules,
-          BACKEND_TYPE: 'memory',
-        },
-      });
-      expect(await look(service)).toEqual(sees(health, REFUSED));
-      await eventually(() => {
-        expect(service.output()).toContain('rules not loaded, none are in force yet');
-      });
-      writeFileSync(file, rules('hour'));
-      await becomes(service, sees('OK', DECIDED));
-      rmSync(root, { recursive: true });
     },
   );
 

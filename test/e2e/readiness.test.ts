@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -172,32 +172,6 @@ it('says that the store is down while it hangs and when it is dead, though it do
   servers.splice(servers.indexOf(redis), 1);
   await says(STORE_DOWN);
 });
-
-it.each([
-  ['false', 200, 'down (does not count: HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED=false)'],
-  ['true', 500, 'down'],
-])(
-  'says that the configuration is down until a domain is loaded; it counts: %s',
-  async (counts, status, state) => {
-    const root = mkdtempSync(join(folder, 'no-domain-'));
-    mkdirSync(join(root, 'config'));
-    const service = await start({
-      RUNTIME_ROOT: root,
-      BACKEND_TYPE: 'memory',
-      HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED: counts,
-    });
-    const says = (expected: number, configuration: string) =>
-      eventually(async () => {
-        const answer = await look(service, '/readyz?verbose');
-        const line = /^configuration: .*$/m.exec(answer.text)?.[0];
-        expect([answer.status, line]).toEqual([expected, `configuration: ${configuration}`]);
-        expect(answer.text).toMatch(/^start: up\n/);
-      });
-    await says(status, state);
-    writeFileSync(join(root, 'config', 'shop.yaml'), 'domain: shop\n');
-    await says(200, 'up');
-  },
-);
 
 it('tells whether it lives from whether it is ready, and names every component', async () => {
   const port = String(await freePort());

@@ -1,10 +1,7 @@
 import { mkdtemp, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { callWithHeaders } from '../support/edge/call-with-headers';
 import { eventually } from '../support/edge/eventually';
-import { freePort } from '../support/free-port';
-import { parseExposition } from '../support/parse-exposition';
 import { startRedisServer } from '../support/edge/redis-server';
 import { ask, startService, stopServices, type Service } from '../support/edge/service';
 
@@ -57,62 +54,7 @@ async function loads(service: Service, stat: 'success' | 'error', least: number)
   });
 }
 
-function twoLevels(service: Service) {
-  const entries = [
-    { key: 'path', value: '/cart' },
-    { key: 'verb', value: 'GET' },
-  ];
-  return callWithHeaders(service.grpc, { domain: 'shop', descriptors: [{ entries }] });
-}
-
 describe('the statistics of the built service', () => {
-  it('hold every metric and label of the document after a load', async () => {
-    const { root, write } = await ruleFolder();
-    const port = await freePort();
-    const service = await startService({
-      env: {
-        RUNTIME_ROOT: root,
-        BACKEND_TYPE: 'memory',
-        DISABLE_STATS: 'false',
-        USE_PULLMETRICS: 'true',
-        PULLMETRICS_ADDR: `127.0.0.1:${String(port)}`,
-      },
-    });
-    for (let i = 0; i < 25; i++) await ask(service, 'shop', 'user=ann');
-    for (let i = 0; i < 3; i++) await ask(service, 'shop', 'trial=ann');
-    expect(await twoLevels(service)).toBe(0);
-    expect(await callWithHeaders(service.grpc, { domain: '' })).toBe(3);
-    await write('domain: [');
-    await loads(service, 'error', 1);
-
-    const text = await (await fetch(`http://127.0.0.1:${String(port)}/metrics`)).text();
-    const { samples, types } = parseExposition(text, 'text');
-    const rule = (stat: string) => `ratelimit_service_rate_limit_${stat}`;
-    const user = '{domain="shop",key1="user"}';
-    const values: [name: string, labels: string, value: number][] = [
-      [rule('total_hits'), user, 25],
-      [rule('over_limit'), user, 5],
-      [rule('near_limit'), user, 4],
-      [rule('within_limit'), user, 20],
-      [rule('shadow_mode'), '{domain="shop",key1="trial"}', 2],
-      [rule('total_hits'), '{domain="shop",key1="path_/cart",key2="verb"}', 1],
-      ['ratelimit_service_should_rate_limit_error', '{err_type="service_error"}', 1],
-      ['ratelimit_service_total_requests', '{grpc_method="ShouldRateLimit"}', 2],
-      ['ratelimit_service_config_load_success', '', 1],
-      ['ratelimit_service_config_load_error', '', 1],
-    ];
-    expect(values.map(([name, labels]) => [name, labels, samples.get(name + labels)])).toEqual(
-      values,
-    );
-    expect(values.map(([name]) => types.get(name))).toEqual(values.map(() => 'counter'));
-    const time = 'ratelimit_service_response_time_seconds';
-    expect(types.get(time)).toBe('histogram');
-    expect(samples.get(`${time}_count{grpc_method="ShouldRateLimit"}`)).toBe(2);
-    const bounds = [...samples.keys()].filter((key) => key.startsWith(`${time}_bucket`));
-    expect(bounds.some((key) => key.includes('le="0.0001"'))).toBe(true);
-    expect(bounds.some((key) => key.includes('le="10"'))).toBe(true);
-  });
-
   it('are exact through reloads and an outage of the store, by rule and by kind', async () => {
     const { root, write } = await ruleFolder();
     let redis = await startRedisServer();

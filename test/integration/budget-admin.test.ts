@@ -81,8 +81,6 @@ async function start(env: Readonly<Record<string, string>>) {
 }
 
 const starts: Readonly<Record<string, () => Promise<Readonly<Record<string, string>>>>> = {
-  memory: () => Promise.resolve({ BACKEND_TYPE: 'memory' }),
-  'one Redis': async () => ({ KVSTORE_URL: urlOf(await startRedis()) }),
   'two Redis': async () => ({
     KVSTORE_URL: urlOf(await startRedis()),
     KVSTORE_PERSECOND: 'true',
@@ -138,55 +136,6 @@ describe.each(Object.entries(starts))('%s', (_, startStore) => {
     const resets = lines.filter(({ message }) => message === 'counters were reset');
     expect(resets.map(({ fields }) => fields['open'])).toEqual([undefined, [2]]);
   });
-
-  it('sets one limit of a list by its name, and leaves the others as they are', async () => {
-    const { admin, ask, reserve, read } = await start(await startStore());
-    await ask(request('llm', [descriptor('user=ann', { hits: 30 })]));
-    await reserve('a', 5);
-    const left = async () => (await read()).limits?.map(({ remaining }) => remaining);
-    expect(await left()).toEqual([65, 15, 3]);
-    await admin.change(ANN, { ...RESET, used: 90, limit: 'day' });
-    expect(await left()).toEqual([5, 15, 3]);
-    await admin.change(ANN, { ...RESET, used: 1, limit: 'paced' });
-    expect(await left()).toEqual([5, 44, 3]);
-    await admin.change(ANN, { ...RESET, used: 0, limit: 'day' });
-    expect(await left()).toEqual([95, 44, 3]);
-    await admin.change(ANN, { ...RESET, used: 7 });
-    expect(await left()).toEqual([88, 38, 3]);
-    expect(await ask(request('llm', [descriptor('user=ann', { hits: 38 })]))).toBe('OK');
-    expect(await ask(ANN)).toBe('OVER_LIMIT');
-  });
-
-  it('sets one limit of a list that reserves nothing', async () => {
-    const { admin, ask, read } = await start(await startStore());
-    const pair = request('llm', ['pair=x']);
-    await ask(request('llm', [descriptor('pair=x', { hits: 30 })]));
-    const left = async () => (await read(pair)).limits?.map(({ remaining }) => remaining);
-    await admin.change(pair, { ...RESET, used: 98, limit: 'day' });
-    expect(await left()).toEqual([2, 20]);
-    await admin.change(pair, { ...RESET, used: 4, limit: 'hour_gcra' });
-    expect(await left()).toEqual([2, 46]);
-    const { expiresInSeconds = 0 } = await read(pair);
-    expect(expiresInSeconds).toBeGreaterThan(0);
-    expect([await ask(pair), await ask(pair), await ask(pair)]).toEqual(['OK', 'OK', 'OVER_LIMIT']);
-  });
-
-  it('sets a limit of a counter that is not there', async () => {
-    const { admin, ask, read } = await start(await startStore());
-    await admin.change(ANN, { ...RESET, used: 99, limit: 'day' });
-    expect(await read()).toMatchObject({ count: 99, limits: [{ remaining: 1 }, {}, {}] });
-    expect([await ask(ANN), await ask(ANN)]).toEqual(['OK', 'OVER_LIMIT']);
-  });
-
-  it('lifts a block by a reset, for the local cache too', async () => {
-    const { admin, ask, read } = await start(await startStore());
-    const asked = [await ask(GUEST), await ask(GUEST), await ask(GUEST), await ask(GUEST)];
-    expect(asked).toEqual(['OK', 'OK', 'OVER_LIMIT', 'OVER_LIMIT']);
-    const { blockedSeconds = 0 } = await read(GUEST);
-    expect(blockedSeconds).toBeGreaterThan(540);
-    await admin.change(GUEST, RESET);
-    expect(await ask(GUEST)).toBe('OK');
-  });
 });
 
 it('tells other instances of a block that was lifted, and ends reservations for them', async () => {
@@ -210,25 +159,6 @@ it('tells other instances of a block that was lifted, and ends reservations for 
 });
 
 describe('what makes no sense', () => {
-  it.each([
-    ['user=ann', 'week', 'limit is "week", expected one of day, paced, in_flight'],
-    ['user=ann', 'in_flight', 'limit is "in_flight", which counts open reservations'],
-    ['plain=x', 'hour', 'has no rate_limits: leave it out'],
-  ])('is refused: %s with the limit %s', async (text, limit, message) => {
-    const { admin } = await start({ BACKEND_TYPE: 'memory' });
-    expect(await admin.change(request('llm', [text]), { ...RESET, used: 1, limit })).toMatchObject({
-      code: 'invalid_request',
-      message: expect.stringContaining(message) as string,
-    });
-  });
-
-  it('is an empty list where nothing reserves, and no counter where no rule is', async () => {
-    const { admin } = await start({ BACKEND_TYPE: 'memory' });
-    const open = (text: string) => admin.open(request('llm', [text]), 10);
-    expect(await open('plain=x')).toMatchObject({ count: 0, reservations: [] });
-    expect(await open('nobody=x')).toEqual({ entries: ['nobody=x'], key: null, reservations: [] });
-  });
-
   it('is an error where a record is not ours, which a change of all limits alone puts right', async () => {
     const redis = await startRedis();
     const { admin, ask, reserve, read } = await start({ KVSTORE_URL: urlOf(redis) });
@@ -250,24 +180,5 @@ describe('what makes no sense', () => {
         expect(await read(asked)).toMatchObject({ count: expect.any(Number) as number });
       }
     }
-  });
-
-  it('is an error where the store says something else', async () => {
-    const redis = await startRedis();
-    const { admin, reserve, read } = await start({ KVSTORE_URL: urlOf(redis) });
-    await reserve('a', 5);
-    const key = '{c:llm_user_ann~3}~r';
-    await redis.client.hset(key, 's', 'x');
-    expect(await admin.open(ANN, 10)).toMatchObject({ error: expect.anything() as string });
-    expect(await admin.open(ANN, 10)).not.toHaveProperty('reservations');
-    await redis.client.set(key, 'x');
-    expect(await read()).toMatchObject({ error: expect.stringContaining('WRONGTYPE') as string });
-    expect(await admin.open(ANN, 10)).toMatchObject({
-      error: expect.stringContaining('WRONGTYPE') as string,
-    });
-    expect(await admin.change(ANN, { ...RESET, open: true })).toMatchObject([
-      { error: expect.anything() as string },
-    ]);
-    expect(await redis.client.keys('*')).toEqual([]);
   });
 });

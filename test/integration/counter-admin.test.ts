@@ -94,8 +94,6 @@ async function untilForgotten(instance: Instance, text = 'user=ann'): Promise<nu
 
 describe('every store', () => {
   const starts: Readonly<Record<string, () => Promise<Readonly<Record<string, string>>>>> = {
-    memory: () => Promise.resolve({ BACKEND_TYPE: 'memory' }),
-    'one Redis': async () => ({ KVSTORE_URL: urlOf(await startRedis()) }),
     'two Redis': async () => ({
       KVSTORE_URL: urlOf(await startRedis()),
       KVSTORE_PERSECOND: 'true',
@@ -319,15 +317,6 @@ describe('local caches of other instances', () => {
     ]);
     expect(await instance.admin.read(ANN)).toMatchObject([{ count: 0 }]);
   });
-});
-
-it('says that there are no rules, and what a request lacks', async () => {
-  const { admin, rules } = await startInstance({ BACKEND_TYPE: 'memory' });
-  expect(await admin.change(request('shop', []), RESET)).toMatchObject({
-    code: 'invalid_request',
-  });
-  rules.set(undefined);
-  expect(await admin.read(ANN)).toMatchObject({ kind: 'failure', code: 'no_rules' });
 });
 
 it('shows why a store cannot be asked or changed', async () => {

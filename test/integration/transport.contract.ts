@@ -1,7 +1,5 @@
 import { status } from '@grpc/grpc-js';
 import { failure, type FailureCode } from '../../src/core/errors';
-import { NAMES } from '../../src/stats/names';
-import { DEFAULT_BOUNDS } from '../../src/transport/bounds';
 import type { Decision } from '../../src/core/model';
 import type { GrpcTransportOptions } from '../../src/transport/grpc/options';
 import { eventually } from '../support/edge/eventually';
@@ -18,7 +16,6 @@ import {
 const REQUEST = { domain: 'edge', descriptors: [{ entries: [{ key: 'user', value: 'ann' }] }] };
 const CHECK = '/grpc.health.v1.Health/Check';
 const WATCH = '/grpc.health.v1.Health/Watch';
-const SERVICE = 'envoy.service.ratelimit.v3.RateLimitService';
 
 /** A length-delimited field of less than 128 bytes. */
 const field = (number: number, content: string) =>
@@ -150,121 +147,6 @@ export function describeGrpcTransport(name: string, create: CreateGrpcTransport)
       expect(details).toMatch(/^(🙂)+…$/u);
     });
 
-    it.each([
-      ['a varint without an end', Buffer.from([0x18, 0xff])],
-      ['a text that is longer than the message', Buffer.from([0x0a, 0x05, 0x61])],
-      [
-        'an entry that is longer than its descriptor',
-        Buffer.from([0x12, 0x02, 0x0a, 0x05, 0, 0, 0]),
-      ],
-      ['a domain that is no UTF-8', Buffer.from([0x0a, 0x02, 0xc3, 0x28])],
-      ['a key that is no UTF-8', Buffer.from([0x12, 0x05, 0x0a, 0x03, 0x0a, 0x01, 0xff])],
-      ['noise', Buffer.from('not a protobuf message at all')],
-    ])('refuses %s and goes on', async (_about, bytes) => {
-      const { client, batches } = await start();
-      const { code, details } = await client.askBytes(bytes);
-      expect([status.INVALID_ARGUMENT, status.INTERNAL]).toContain(code);
-      expect(details).not.toBe('');
-      expect(batches).toEqual([]);
-      expect((await client.ask(REQUEST)).code).toBe(status.OK);
-    });
-
-    it('takes an empty message as a request of defaults', async () => {
-      const { client, requests } = await start();
-      expect((await client.askBytes(Buffer.alloc(0))).code).toBe(status.OK);
-      expect(requests()).toEqual([{ domain: '', descriptors: [], hitsAddend: 0 }]);
-    });
-
-    it('refuses a message over 4 MiB with RESOURCE_EXHAUSTED and goes on', async () => {
-      const { client, batches } = await start();
-      const request = { ...REQUEST, domain: 'x'.repeat(4 * 1024 * 1024) };
-      expect((await client.ask(request)).code).toBe(status.RESOURCE_EXHAUSTED);
-      expect(batches).toEqual([]);
-      expect((await client.ask(REQUEST)).code).toBe(status.OK);
-    });
-
-    it('refuses a message over MAX_GRPC_MESSAGE_BYTES and takes one of that size', async () => {
-      const { client, batches } = await start(undefined, {
-        bounds: { ...DEFAULT_BOUNDS, maxGrpcMessageBytes: 1_024 },
-      });
-      // Tag and length of the text are three bytes.
-      const request = (bytes: number) => ({ domain: 'x'.repeat(bytes - 3) });
-      expect((await client.ask(request(1_025))).code).toBe(status.RESOURCE_EXHAUSTED);
-      expect(batches).toEqual([]);
-      expect((await client.ask(request(1_024))).code).toBe(status.OK);
-    });
-
-    it('takes as many descriptors and entries and texts as long as the settings say', async () => {
-      const { client, requests, counts } = await start();
-      const entries = [
-        { key: 'k'.repeat(1_024), value: 'v'.repeat(65_536) },
-        ...Array.from({ length: 63 }, () => ({ key: 'k', value: 'v' })),
-      ];
-      const others = Array.from({ length: 255 }, () => REQUEST.descriptors[0]);
-      const descriptors = [{ entries }, ...others];
-      const { code } = await client.ask({ domain: 'd'.repeat(1_024), descriptors });
-      expect(code).toBe(status.OK);
-      expect(requests()[0]?.descriptors).toHaveLength(256);
-      expect(requests()[0]?.descriptors[0]?.entries).toEqual(entries);
-      expect(counts.get(NAMES.serviceError)).toBeUndefined();
-    });
-
-    it('takes more where the settings allow it', async () => {
-      const { client, requests } = await start(undefined, {
-        bounds: { ...DEFAULT_BOUNDS, maxDescriptors: 10_000 },
-      });
-      const descriptors = Array.from({ length: 10_000 }, () => REQUEST.descriptors[0]);
-      await client.ask({ domain: 'edge', descriptors });
-      expect(requests()[0]?.descriptors).toHaveLength(10_000);
-    });
-
-    it.each<[string, object, string]>([
-      [
-        'more descriptors',
-        { domain: 'd', descriptors: Array.from({ length: 257 }, () => ({})) },
-        'the request has more descriptors than MAX_DESCRIPTORS (256)',
-      ],
-      [
-        'more entries',
-        { domain: 'd', descriptors: [{ entries: Array.from({ length: 65 }, () => ({})) }] },
-        'a descriptor has more entries than MAX_DESCRIPTOR_ENTRIES (64)',
-      ],
-      [
-        'a longer domain',
-        { domain: 'd'.repeat(1_025) },
-        'the domain has 1025 bytes, more than MAX_NAME_BYTES (1024)',
-      ],
-      [
-        'a longer key',
-        { domain: 'd', descriptors: [{ entries: [{ key: 'k'.repeat(1_025) }] }] },
-        'a key has 1025 bytes, more than MAX_NAME_BYTES (1024)',
-      ],
-      [
-        'a longer value',
-        { domain: 'd', descriptors: [{ entries: [{ key: 'k', value: 'v'.repeat(65_537) }] }] },
-        'a value has 65537 bytes, more than MAX_VALUE_BYTES (65536)',
-      ],
-    ])('refuses %s, says so, counts it and goes on', async (_about, request, details) => {
-      const { client, batches, counts } = await start();
-      expect(await client.ask(request)).toEqual({
-        code: status.INVALID_ARGUMENT,
-        details,
-        response: undefined,
-      });
-      expect(batches).toEqual([]);
-      expect(counts.get(NAMES.serviceError)).toBe(1);
-      expect((await client.ask(REQUEST)).code).toBe(status.OK);
-    });
-
-    it.each([`/${SERVICE}/ShouldNotRateLimit`, '/no.Such/Service'])(
-      'answers %s with UNIMPLEMENTED',
-      async (path) => {
-        const { client } = await start();
-        const { code } = await client.unary(path, encodeRequest(REQUEST)).result;
-        expect(code).toBe(status.UNIMPLEMENTED);
-      },
-    );
-
     it('ends a call at its deadline and ignores the answer that comes too late', async () => {
       const { client, waiting, times } = await start(({ domain }) =>
         domain === 'slow' ? undefined : OK,
@@ -372,19 +254,6 @@ export function describeGrpcTransport(name: string, create: CreateGrpcTransport)
         expect((await client.unary(CHECK, request).result).bytes).toEqual(Buffer.from([8, 2]));
       });
 
-      it('does not know other names', async () => {
-        const { client } = await start();
-        const { code, details } = await client.unary(CHECK, field(1, 'nobody')).result;
-        expect(code).toBe(status.NOT_FOUND);
-        expect(details).toContain('nobody');
-        const watch = client.stream(WATCH, field(1, 'nobody'));
-        await eventually(() => {
-          expect(watch.messages).toEqual([Buffer.from([8, 3])]);
-        });
-        watch.cancel();
-        await watch.ended;
-      });
-
       it('refuses a question that is none', async () => {
         const { client } = await start();
         const bytes = Buffer.from([0x0a, 0x09]);
@@ -442,32 +311,6 @@ export function describeGrpcTransport(name: string, create: CreateGrpcTransport)
     describe.each(['v1', 'v1alpha'])('reflection %s', (version) => {
       const path = `/grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`;
 
-      it('lists the services and describes them', async () => {
-        const { client } = await start();
-        const { code, answers } = await client.exchange(path, [
-          field(7, '*'),
-          field(4, `${SERVICE}.ShouldRateLimit`),
-          field(3, 'health/v1/health.proto'),
-          field(4, 'no.such.Symbol'),
-        ]);
-        expect(code).toBe(status.OK);
-        expect(answers).toHaveLength(4);
-        for (const name of [SERVICE, 'grpc.health.v1.Health', `grpc.reflection.${version}.`]) {
-          expect(answers[0]?.includes(name)).toBe(true);
-        }
-        for (const name of ['hits_addend', 'RateLimitOverride', 'google/protobuf/struct.proto']) {
-          expect(answers[1]?.includes(name)).toBe(true);
-        }
-        expect(answers[2]?.includes('HealthCheckRequest')).toBe(true);
-        expect(answers[3]?.includes('symbol "no.such.Symbol" is not known')).toBe(true);
-      });
-
-      it('is not there when it is switched off', async () => {
-        const { client } = await start(undefined, { reflection: false });
-        const { code, answers } = await client.exchange(path, [field(7, '*')]);
-        expect({ code, answers }).toEqual({ code: status.UNIMPLEMENTED, answers: [] });
-      });
-
       it('answers a thousand questions in their order', async () => {
         const { client } = await start();
         const names = Array.from({ length: 1_000 }, (_, i) => `no.such.Symbol${String(i)}`);
@@ -480,12 +323,6 @@ export function describeGrpcTransport(name: string, create: CreateGrpcTransport)
         answers.forEach((answer, i) => {
           expect(answer.includes(`symbol "${String(names[i])}" is not known`)).toBe(true);
         });
-      });
-
-      it('refuses a question that is none', async () => {
-        const { client } = await start();
-        const { code } = await client.exchange(path, [Buffer.from([0x22, 0x7f])]);
-        expect(code).toBe(status.INVALID_ARGUMENT);
       });
     });
 

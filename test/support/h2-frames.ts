@@ -19,7 +19,6 @@ export const END_STREAM = 0x1;
 export const ACK = 0x1;
 export const END_HEADERS = 0x4;
 export const PADDED = 0x8;
-export const PRIORITY = 0x20;
 
 export function frame(
   type: number,

@@ -131,15 +131,17 @@ const DEFAULTS: Omit<IdentityServiceOptions, 'limits'> = {
 export async function startIdentity(
   options: Partial<IdentityServiceOptions> = {},
   limitsOptions: Partial<LimitsOptions> = {},
-  otherStore?: IdentityStore,
+  otherStore?: IdentityStore | ((store: IdentityStore) => IdentityStore),
   jwt?: JwtVerifier,
 ) {
   const place = await createStoreFile();
   const clock = { nowMs: 1_800_000_000_000 };
   const monotonicMs = () => clock.nowMs;
   const { logger, lines } = createRecordingLogger();
+  const openStore = () =>
+    createEmbeddedStore({ nowMs: () => clock.nowMs, logger }, { file: place.file });
   const store =
-    otherStore ?? createEmbeddedStore({ nowMs: () => clock.nowMs, logger }, { file: place.file });
+    typeof otherStore === 'function' ? otherStore(openStore()) : (otherStore ?? openStore());
   const fake = createFakeDecisions();
   const metrics = createMetrics();
   const limits = createLimits(

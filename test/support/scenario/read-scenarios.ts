@@ -66,7 +66,7 @@ export function readScenarios(file: string, text: string): readonly Scenario[] {
 type Case = readonly [title: string, body: readonly string[]];
 
 /** `TITLE {ONE, OTHER}`: a case for each of these, which stands in its lines for `{}`. */
-function casesOf(title: string, body: readonly string[]): readonly Case[] {
+export function casesOf(title: string, body: readonly string[]): readonly Case[] {
   const [, beginning = '', all] = /^(.*)\{(.*)\}$/.exec(title) ?? [];
   if (all === undefined) return [[title, body]];
   return all
@@ -84,7 +84,9 @@ function toSetups(words: string): readonly string[] {
 }
 
 /** Lines at the margin, each with the indented ones below it; comments begin with `#`. */
-function blocksOf(text: string): readonly (readonly [head: string, body: readonly string[]])[] {
+export function blocksOf(
+  text: string,
+): readonly (readonly [head: string, body: readonly string[]])[] {
   const blocks: [string, string[]][] = [];
   for (const line of text.split('\n')) {
     if (line.trim() === '' || line.trim().startsWith('#')) continue;
@@ -94,12 +96,12 @@ function blocksOf(text: string): readonly (readonly [head: string, body: readonl
   return blocks;
 }
 
-function withoutIndent(lines: readonly string[]): string {
+export function withoutIndent(lines: readonly string[]): string {
   const least = Math.min(...lines.map((line) => line.search(/\S/)));
   return lines.map((line) => `${line.slice(least)}\n`).join('');
 }
 
-function toSetting(line: string): readonly [name: string, value: string] {
+export function toSetting(line: string): readonly [name: string, value: string] {
   const [name = '', value = ''] = line.trim().split(/=(.*)/s);
   return [name, value];
 }
@@ -129,12 +131,15 @@ function hasNames(word: string): word is 'statistics' | 'keys' | 'kept' {
   return ['statistics', 'keys', 'kept'].includes(word);
 }
 
-function toStep(line: string, versions: Readonly<Record<string, string>>): Step {
+/** `+90s`; undefined where it is something else. */
+export function toSeconds(line: string): number | undefined {
   const wait = /^\+([\d.]+)(ms|s|m|h|d)$/.exec(line);
-  if (wait !== null) {
-    const unit = SECONDS[wait[2] as keyof typeof SECONDS];
-    return { line, kind: 'wait', seconds: Number(wait[1]) * unit };
-  }
+  return wait === null ? undefined : Number(wait[1]) * SECONDS[wait[2] as keyof typeof SECONDS];
+}
+
+function toStep(line: string, versions: Readonly<Record<string, string>>): Step {
+  const seconds = toSeconds(line);
+  if (seconds !== undefined) return { line, kind: 'wait', seconds };
   if (line.startsWith('at ')) return { line, kind: 'time', at: Date.parse(line.slice(3)) / 1_000 };
   const plain = toPlainStep(line);
   if (plain !== undefined) return plain;

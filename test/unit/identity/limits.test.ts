@@ -19,18 +19,6 @@ function createUnderTest(failure: 'allow' | 'deny' = 'allow', maxBlocked = 2) {
 
 const over = { isOver: true, limit: 5, resetSeconds: 10 };
 
-it('asks with the descriptors of the rules', async () => {
-  const { limits, asked } = createUnderTest();
-  expect(await limits.admit('a', false)).toBeUndefined();
-  expect(await limits.chargeFailure('a')).toBeUndefined();
-  expect(await limits.chargeUser('u')).toBeUndefined();
-  expect(asked).toEqual([
-    'remote_address=a',
-    'authenticated=false,remote_address=a',
-    'authenticated=true,user_id=u',
-  ]);
-});
-
 it('blocks an address that failed too often until the window ends', async () => {
   const { limits, over: answers, asked, clock } = createUnderTest();
   answers.set('authenticated=false,remote_address=a', over);
@@ -47,20 +35,6 @@ it('blocks an address that failed too often until the window ends', async () => 
 });
 
 describe('an address that failed too often', () => {
-  it('may go on with credentials that it is known by, within the limit of its requests', async () => {
-    const { limits, over: answers, asked } = createUnderTest();
-    answers.set('authenticated=false,remote_address=a', over);
-    await limits.chargeFailure('a');
-    asked.length = 0;
-    expect(await limits.admit('a', true)).toBeUndefined();
-    expect(asked).toEqual(['remote_address=a']);
-    answers.set('remote_address=a', { isOver: true, limit: 100, resetSeconds: 1 });
-    expect(await limits.admit('a', true)).toMatchObject({ limit: 100 });
-    asked.length = 0;
-    expect(await limits.admit('a', true)).toMatchObject({ limit: 100 });
-    expect(asked).toEqual([]);
-  });
-
   it('does not get out of it by too many requests with them', async () => {
     const { limits, over: answers, clock } = createUnderTest();
     answers.set('authenticated=false,remote_address=a', over);
@@ -109,17 +83,6 @@ it('remembers so many addresses and no more, the newest', async () => {
   asked.length = 0;
   for (const address of ['c', 'b', 'a']) await limits.admit(address, false);
   expect(asked).toEqual(['remote_address=a']);
-});
-
-it.each([
-  ['allow', undefined],
-  ['deny', { kind: 'no-decision' }],
-] as const)('without a decision: %s', async (failure, expected) => {
-  const { limits, fail, failures } = createUnderTest(failure);
-  const error = new Error('away');
-  fail(error);
-  expect(await limits.admit('a', false)).toEqual(expected);
-  expect(failures).toEqual([error]);
 });
 
 describe('a verdict', () => {

@@ -1,4 +1,4 @@
-import { firstValueFrom, lastValueFrom, tap, toArray } from 'rxjs';
+import { lastValueFrom, tap, toArray } from 'rxjs';
 import { createPlainNaming } from '../../src/stats/names';
 import { createRegistry } from '../../src/stats/registry';
 import type { Flush } from '../../src/stats/push-output';
@@ -7,7 +7,7 @@ import { eventually } from '../support/edge/eventually';
 import { freePort } from '../support/free-port';
 import { startStopwatch } from '../support/edge/core-time';
 import { expectFigure } from '../support/edge/figure';
-import { startStatsdTcp } from '../support/statsd-server';
+import { startStatsdTcp, startStatsdUdp, type StatsdRecord } from '../support/statsd-server';
 
 const ends: (() => Promise<unknown>)[] = [];
 
@@ -15,11 +15,15 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
 
-async function server(options: Parameters<typeof startStatsdTcp>[0] = {}) {
-  const started = await startStatsdTcp(options);
+/** Stops a server at the end. */
+async function keep<S extends { readonly stop: () => Promise<void> }>(starting: Promise<S>) {
+  const started = await starting;
   ends.push(started.stop);
   return started;
 }
+
+const server = (options: Parameters<typeof startStatsdTcp>[0] = {}) =>
+  keep(startStatsdTcp(options));
 
 /** A running output; `close` is its end. */
 function output(port: number, options: Partial<StatsdOptions> = {}) {
@@ -65,25 +69,6 @@ describe('StatsD over TCP', () => {
     expect(statsd.lines).toContain('hits:1|c');
     expect(statsd.lines).toContain('open:3|g');
     expect(statsd.connections()).toBe(1);
-  });
-
-  it('keeps what it counted while the server was away and sends it when it is there', async () => {
-    const port = await freePort();
-    const { registry, errors, close } = output(port);
-    registry.count('hits', 2);
-    registry.time('took', 1, 4);
-    await eventually(() => {
-      expect(errors).not.toEqual([]);
-    });
-    registry.count('hits', 3);
-    const statsd = await server({ port });
-    await eventually(() => {
-      expect(statsd.totals()).toEqual({ hits: 5, took: 4 });
-    });
-    await close();
-    expect(new Set(errors)).toEqual(
-      new Set([`connection refused (ECONNREFUSED 127.0.0.1:${port.toString()})`]),
-    );
   });
 
   it('goes on with a server that went away and came back', async () => {
@@ -162,16 +147,6 @@ describe('StatsD over TCP', () => {
     });
   });
 
-  it('flushes once more when it is closed', async () => {
-    const statsd = await server();
-    const { registry, close } = output(statsd.port, { flushIntervalMs: 3_600_000 });
-    registry.count('hits', 7);
-    expect(await close()).toEqual([{ lines: 1, error: undefined }]);
-    await eventually(() => {
-      expect(statsd.totals()).toEqual({ hits: 7 });
-    });
-  });
-
   it('ends within its time when nobody is there', async () => {
     const { registry, close } = output(await freePort(), { flushIntervalMs: 3_600_000 });
     registry.count('hits', 7);
@@ -199,19 +174,92 @@ describe('StatsD over TCP', () => {
       expect(errors[0]).toMatch(/^connection refused /);
     });
   });
+});
 
-  it('is told that a host does not exist', async () => {
-    const registry = createRegistry();
-    const options = {
-      protocol: 'tcp',
-      timeoutMs: 5000,
-      flushIntervalMs: 1,
-      lastFlushWithinMs: 1,
-    } as const;
-    const naming = createPlainNaming();
-    const statsd = createStatsd(registry, { ...options, naming, host: 'no.such.invalid', port: 1 });
-    registry.count('hits', 1);
-    const flush = await firstValueFrom(statsd.run$);
-    expect(flush.error?.message).toContain('no.such.invalid');
+describe('StatsD over UDP', () => {
+  it('fills datagrams with whole lines up to what a packet carries', async () => {
+    const statsd = await keep(startStatsdUdp());
+    const { registry, close } = output(statsd.port, {
+      protocol: 'udp',
+      flushIntervalMs: 3_600_000,
+    });
+    const names = Array.from({ length: 500 }, (_, i) => `a.rule.with.a.long.name.${i.toString()}`);
+    for (const name of names) registry.count(name, 2);
+    await close();
+    await eventually(() => {
+      expect(statsd.totals()).toEqual(Object.fromEntries(names.map((name) => [name, 2])));
+    });
+    expect(Math.max(...statsd.sizes)).toBeLessThanOrEqual(1432);
+    expect(statsd.sizes.length).toBeLessThan(20);
+  });
+
+  it('sends a line that is longer than a packet', async () => {
+    const statsd = await keep(startStatsdUdp());
+    const { registry } = output(statsd.port, { protocol: 'udp' });
+    const name = '日'.repeat(2048);
+    registry.count(name, 1);
+    await eventually(() => {
+      expect(statsd.totals()).toEqual({ [name]: 1 });
+    });
+  });
+});
+
+type Start = (options?: {
+  readonly port: number;
+}) => Promise<StatsdRecord & { readonly port: number; readonly stop: () => Promise<void> }>;
+
+describe.each<[StatsdOptions['protocol'], Start]>([
+  ['tcp', startStatsdTcp],
+  ['udp', startStatsdUdp],
+])('StatsD over %s', (protocol, start) => {
+  it.each(['127.0.0.1', 'localhost'])('sends to %s what changed', async (host) => {
+    const statsd = await keep(start());
+    const { registry } = output(statsd.port, { protocol, host });
+    registry.gauge('open', () => 3);
+    registry.time('took', 0.42, 3);
+    for (let i = 1; i <= 3; i += 1) {
+      registry.count('hits', i);
+      await eventually(() => {
+        expect(statsd.totals()).toEqual({ hits: (i * (i + 1)) / 2, took: 3 });
+      });
+    }
+    expect(statsd.lines).toContain('open:3|g');
+  });
+
+  it('keeps what it counted while nobody listened and sends it when somebody does', async () => {
+    const port = await freePort();
+    const { registry, errors } = output(port, { protocol });
+    registry.count('hits', 2);
+    registry.time('took', 1, 4);
+    await eventually(() => {
+      expect(errors).not.toEqual([]);
+    });
+    registry.count('hits', 3);
+    const statsd = await keep(start({ port }));
+    await eventually(() => {
+      expect(statsd.totals()).toEqual({ hits: 5, took: 4 });
+    });
+    expect(errors[0]).toContain('ECONNREFUSED');
+    if (protocol === 'tcp')
+      expect(errors[0]).toBe(`connection refused (ECONNREFUSED 127.0.0.1:${String(port)})`);
+  });
+
+  it('flushes once more when it is closed, and ends', async () => {
+    const statsd = await keep(start());
+    const { registry, close } = output(statsd.port, { protocol, flushIntervalMs: 3_600_000 });
+    registry.count('hits', 7);
+    expect(await close()).toEqual([{ lines: 1, error: undefined }]);
+    await eventually(() => {
+      expect(statsd.totals()).toEqual({ hits: 7 });
+    });
+  });
+
+  it('ends when the host does not exist', async () => {
+    const { registry, close } = output(1, {
+      ...{ protocol, host: 'no.such.invalid', flushIntervalMs: 3_600_000 },
+    });
+    registry.count('hits', 7);
+    const [flush] = await close();
+    expect(flush?.error?.message).toContain('no.such.invalid');
   });
 });
