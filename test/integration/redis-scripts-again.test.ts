@@ -197,55 +197,6 @@ it.each([
   });
 });
 
-describe('an answer to the question for scripts', () => {
-  it.each([
-    'ERR proxy has no backend now',
-    'ERR upstream failure',
-    'ERR max number of clients reached',
-    'ERR Error running script (call to f_0): out of memory',
-    'OOM command not allowed when used memory > maxmemory',
-    'BUSY Redis is busy running a script',
-  ])('%s is no lack of them: the connection is made anew', async (words) => {
-    const server = await startLyingRedis();
-    ends.push(() => server.close());
-    server.greeting = `-${words}\r\n`;
-    const counters = runRedisCounters({
-      address: { kind: 'tcp', host: '127.0.0.1', port: server.port },
-    });
-    await eventually(() => {
-      expect(counters.events).toContainEqual(
-        expect.objectContaining({ kind: 'unreachable', reason: words }),
-      );
-    });
-    server.greeting = '*0\r\n';
-    await counters.untilConnected();
-    expect(counters.kinds()).not.toContain('scripts-refused');
-    expect(counters.lacksScripts()).toBe(false);
-  });
-
-  it.each([
-    "ERR unknown command 'EVAL', with args beginning with: ",
-    'ERR unknown command `eval`',
-    'invalid request',
-    "wrong number of arguments for 'eval' command",
-    "ERR for redis cluster, eval/evalsha number of keys can't be negative or zero",
-    'ERR command eval not support for normal user',
-    'ERR EVAL is not allowed',
-    "NOPERM this user has no permissions to run the 'eval' command",
-    'CROSSSLOT No way to dispatch this command',
-  ])('%s is a lack of them: plain commands are used', async (words) => {
-    const server = await startLyingRedis();
-    ends.push(() => server.close());
-    server.greeting = `-${words}\r\n`;
-    const counters = runRedisCounters({
-      address: { kind: 'tcp', host: '127.0.0.1', port: server.port },
-    });
-    await counters.untilConnected();
-    expect(counters.kinds()).toEqual(['scripts-refused', 'connected']);
-    expect(counters.lacksScripts()).toBe(true);
-  });
-});
-
 it('a store that shall have no scripts lacks none', async () => {
   const server = await start();
   const counters = runRedisCounters({ address: server.address, scripts: false });

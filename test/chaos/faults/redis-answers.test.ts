@@ -1,219 +1,421 @@
-import { startDrill, type Drill } from '../../support/edge/fault-drill';
-import { itAnswers, playAnswers, type AnswerFault } from '../../support/edge/fault-table';
-import { startLyingRedis, type LyingRedis } from '../../support/lying-redis';
+import { COUNTED } from '../../../src/counters/redis/store-errors';
+import { claimText } from '../../../src/counters/redis/notes';
+import { freshKey } from '../../contract/counters.contract';
+import {
+  addAll,
+  addFixed,
+  addBudget,
+  addGcra,
+  addHeldBack,
+  addSliding,
+  asksForScripts,
+  named,
+  only,
+  runs,
+  start,
+} from '../../support/edge/played-calls';
+import {
+  BROKEN,
+  ENDS,
+  itPlaysAll,
+  NO_ANSWER,
+  NO_MASTER,
+  SILENT,
+  splitMoved,
+  TORN,
+  type PlayedCommand,
+} from '../../support/edge/played-commands';
 import {
   FORBIDDEN_KEY,
   FORBIDDEN_KEY_INSIDE,
+  list,
   NO_PERMISSION,
   NO_SCRIPTS,
   OF_KEYS,
   REDIS_AWAY,
   REFUSALS,
-  rightAnswer,
   WRONG_SERVER,
 } from '../../support/redis-answers';
+import { runRedisCounters, type RunningRedisCounters } from '../../support/edge/redis-counters';
 
 jest.setTimeout(60_000);
 
+const UNKNOWN_COMMAND = "ERR unknown command 'x'";
+const ERRORS = [...REFUSALS, NO_PERMISSION];
+const ALL = [...ERRORS, ...WRONG_SERVER, UNKNOWN_COMMAND];
+/** Of commands that are asked twice a second, some errors that are read alike. */
+const FEW = [NO_PERMISSION, ...WRONG_SERVER.slice(1), UNKNOWN_COMMAND];
 /** What a user may not do inside a script, in the words of different servers, and refusals in those of old ones. */
 const INSIDE = [
   ...REFUSALS.slice(0, 3),
   NO_PERMISSION,
   "ERR The user executing the script can't run this command or subcommand",
   '@user_script: 7: -OOM command not allowed',
-] as const;
+];
+/** What servers and proxies that run no scripts say to one that does nothing, and what others say who cannot run it now. */
+const LACKS_OF_SCRIPTS = [
+  "ERR unknown command 'EVAL', with args beginning with: ",
+  'ERR unknown command `eval`',
+  'invalid request',
+  "wrong number of arguments for 'eval' command",
+  "ERR for redis cluster, eval/evalsha number of keys can't be negative or zero",
+  'ERR command eval not support for normal user',
+  'ERR EVAL is not allowed',
+  "NOPERM this user has no permissions to run the 'eval' command",
+  'CROSSSLOT No way to dispatch this command',
+];
+const NO_LACKS_OF_SCRIPTS = [
+  'ERR proxy has no backend now',
+  'ERR upstream failure',
+  'ERR max number of clients reached',
+  'ERR Error running script (call to f_0): out of memory',
+];
+const CANNOT_REACH = /cannot reach the store/;
+const LOST = /lost the store/;
+const NO_SCRIPTS_SAID = /does not accept scripts, using plain commands/;
 
-type Answering = 'command' | 'inside';
+const isNoCounter = (key = '') => key.startsWith('weir:no-key');
+const asksForExpire = (words: readonly string[]) => named('expire')(words) && isNoCounter(words[1]);
+const expires = (words: readonly string[]) => named('expire')(words) && !isNoCounter(words[1]);
 
-interface Row extends AnswerFault {
-  /** The rule that is asked. */
-  readonly key: string;
-  /** The command that gets the error; of a script, a text inside its answer may be the error. */
-  readonly of: string;
-  readonly where: Answering;
-}
+const isOfCluster = (answer: string) => /^(?:MOVED|CLUSTERDOWN)/.test(answer);
 
-const FAILING = { sees: 'UNAVAILABLE', says: /did not count/, counts: ['redis_error'] } as const;
-const UNSEEN = { sees: undefined, says: undefined, counts: [] } as const;
-/** It is about one counter, so that no policy lets the caller past its limit. */
-const KEY_FAILING = { ...FAILING, says: /fault=key/ } as const;
+const AWAY = { sees: 'UNAVAILABLE', says: CANNOT_REACH } as const;
+const connecting = { whenConnecting: true, start: start(), act: addFixed } as const;
 
-/** What holds for a command whatever it is for. */
-const rowsOf = (command: string, key: string, of: string): readonly Row[] => {
-  const about = { command, key, of, where: 'command', ...FAILING } as const;
-  return [
-    { ...about, answers: REFUSALS, well: 'atOnce' },
-    { ...about, answers: WRONG_SERVER, well: 'reconnected' },
-    { ...about, ...KEY_FAILING, answers: OF_KEYS, well: 'atOnce' },
-  ];
-};
-
-const insideRowsOf = (command: string, key: string): readonly Row[] => {
-  const about = { command, key, of: 'evalsha', where: 'inside', ...FAILING } as const;
-  return [
-    { ...about, answers: INSIDE, well: 'atOnce' },
-    {
-      ...about,
-      answers: [...WRONG_SERVER.slice(0, 1), '@user_script: 7: -READONLY no'],
-      well: 'reconnected',
-    },
-    { ...about, ...KEY_FAILING, answers: [...OF_KEYS, ...FORBIDDEN_KEY_INSIDE], well: 'atOnce' },
-  ];
-};
-
-const scriptRowsOf = (
-  name: string,
-  key: string,
-  refusals: readonly string[] = NO_SCRIPTS,
-): readonly Row[] => {
-  const command = `\`EVALSHA\` of ${name}`;
-  const about = { command, key, of: 'evalsha', where: 'command' } as const;
-  const needsScripts = key !== 'user';
-  return [
-    ...rowsOf(command, key, 'evalsha'),
-    { ...about, ...UNSEEN, answers: ['NOSCRIPT No matching script.'], well: 'atOnce' },
-    needsScripts
-      ? {
-          ...about,
-          ...FAILING,
-          says: /needs scripts/,
-          isReworded: true,
-          answers: refusals,
-          well: 'askedAgain',
-        }
-      : {
-          ...about,
-          ...UNSEEN,
-          answers: refusals,
-          well: 'atOnce',
-          also: 'plain commands are used',
-        },
-  ];
-};
-
-const half = { sees: 'UNAVAILABLE', says: /counted the hits/ } as const;
-const HALF_DONE = { ...half, counts: ['redis_error', 'store_unknown_outcome'] } as const;
-
-const BY_SCRIPT: readonly Row[] = [
-  ...scriptRowsOf('fixed windows', 'user'),
-  ...insideRowsOf('`INCRBY` inside it', 'user'),
+const auth = { username: undefined, password: 'secret' };
+const GREETING: readonly PlayedCommand[] = [
   {
-    command: '`EXPIRE` inside it',
-    key: 'user',
-    of: 'evalsha',
-    where: 'inside',
+    ...connecting,
+    ...AWAY,
+    command: '`AUTH`',
+    is: named('auth'),
+    start: start({ auth }),
+    answers: [...ALL, ...BROKEN],
+  },
+  {
+    ...connecting,
+    ...AWAY,
+    command: '`SELECT`',
+    is: named('select'),
+    start: start({ database: 1 }),
+    answers: [...ALL, ...BROKEN],
+  },
+  {
+    ...connecting,
+    ...AWAY,
+    command: '`PING`',
+    is: named('ping'),
+    answers: [...REFUSALS.slice(0, -1), ...WRONG_SERVER, ...BROKEN],
+  },
+  {
+    ...connecting,
+    command: '`PING`',
+    is: named('ping'),
+    answers: [NO_PERMISSION, UNKNOWN_COMMAND],
+  },
+  {
+    ...connecting,
+    command: '`EVAL` or `EVALSHA` without keys, which asks for scripts',
+    is: (words) => asksForScripts('eval')(words) || asksForScripts('evalsha')(words),
+    who: 'rules that need scripts: they fail',
+    says: NO_SCRIPTS_SAID,
+    answers: [...NO_SCRIPTS, ...LACKS_OF_SCRIPTS, ...ENDS],
+  },
+  {
+    ...connecting,
+    ...AWAY,
+    command: '`EVAL` without keys',
+    is: asksForScripts('eval'),
+    answers: [...REFUSALS, ...WRONG_SERVER, ...NO_LACKS_OF_SCRIPTS, ...NO_ANSWER],
+  },
+  {
+    ...connecting,
+    command: '`EVALSHA` without keys',
+    is: asksForScripts('evalsha'),
+    answers: [...REFUSALS, ...WRONG_SERVER],
+  },
+  {
+    ...connecting,
+    ...AWAY,
+    command: '`EVALSHA` without keys',
+    is: asksForScripts('evalsha'),
+    answers: NO_ANSWER,
+  },
+  {
+    ...connecting,
+    command: '`EXPIRE` of no counter, which asks for the right',
+    is: asksForExpire,
+    says: /may not run EXPIRE/,
+    answers: [NO_PERMISSION],
+  },
+  {
+    ...connecting,
+    command: '`EXPIRE` of no counter',
+    is: asksForExpire,
+    answers: [...REFUSALS.filter((answer) => !isOfCluster(answer)), UNKNOWN_COMMAND],
+  },
+  {
+    ...connecting,
+    ...AWAY,
+    command: '`EXPIRE` of no counter',
+    is: asksForExpire,
+    answers: [...WRONG_SERVER, ...REDIS_AWAY, ...BROKEN],
+  },
+  {
+    ...connecting,
+    sees: 'UNAVAILABLE',
+    says: /KVSTORE_TYPE=cluster/,
+    command: '`EXPIRE` of no counter',
+    is: asksForExpire,
+    answers: REFUSALS.filter(isOfCluster),
+  },
+  {
+    ...connecting,
+    sees: 'UNAVAILABLE',
+    says: /KVSTORE_TYPE=sentinel/,
+    command: '`EXPIRE` of no counter, of a sentinel',
+    is: asksForExpire,
+    besides: ([name]) => (name === 'ROLE' ? list('sentinel') : undefined),
+    answers: [UNKNOWN_COMMAND],
+  },
+  {
+    ...connecting,
+    sees: 'UNAVAILABLE',
+    says: /protocol_version/,
+    command: '`PING`',
+    is: named('ping'),
+    answers: ['NOPROTO unsupported protocol version'],
+  },
+  {
+    ...connecting,
+    command: '`HELLO`, before `SELECT`',
+    is: named('hello'),
+    start: start({ database: 1 }),
+    answers: ALL,
+  },
+  {
+    ...connecting,
+    ...AWAY,
+    command: '`HELLO`, before `SELECT`',
+    is: named('hello'),
+    start: start({ database: 1 }),
+    answers: BROKEN,
+  },
+];
+
+const kinds = [addHeldBack, addGcra, addSliding, addBudget].map((act) => ({
+  is: runs('evalsha'),
+  act,
+}));
+const byScript = {
+  command: '`EVALSHA`, of each kind of limit',
+  is: runs('evalsha'),
+  start: start(),
+  act: addFixed,
+  alike: kinds,
+} as const;
+const needsScripts = { ...byScript, act: addGcra, alike: kinds.slice(2) } as const;
+const inside = {
+  ...byScript,
+  command:
+    '`TIME`, `INCRBY`, `GET`, `PSETEX`, `SETRANGE`, `DEL`, `HMGET`, `HSET`, `HDEL` or `PEXPIRE` inside it',
+  isInside: true,
+} as const;
+const plain = {
+  command: '`INCRBY`, alone or to hold back',
+  is: named('incrby'),
+  start: start({ scripts: false }),
+  act: addFixed,
+  alike: [{ is: named('incrby'), act: addHeldBack }],
+} as const;
+const expire = { ...plain, command: '`EXPIRE`', is: expires, alike: [], isUnsure: true } as const;
+const get = {
+  ...plain,
+  command: '`GET`, to hold back',
+  is: named('get'),
+  act: addHeldBack,
+  alike: [],
+} as const;
+
+const REFUSED = { sees: 'UNAVAILABLE' } as const;
+const LEFT = { ...REFUSED, says: LOST } as const;
+const HALF_DONE = { ...REFUSED, isUnsure: true } as const;
+const COUNTING: readonly PlayedCommand[] = [
+  ...[byScript, plain].flatMap((about): readonly PlayedCommand[] => [
+    { ...about, ...REFUSED, answers: REFUSALS },
+    { ...about, ...LEFT, answers: WRONG_SERVER },
+    { ...about, ...REFUSED, answers: OF_KEYS },
+  ]),
+  { ...byScript, answers: ['NOSCRIPT No matching script.'] },
+  {
+    ...byScript,
+    alike: kinds.slice(0, 1),
+    command: '`EVALSHA` of fixed windows',
+    who: 'nobody: plain commands are used',
+    says: NO_SCRIPTS_SAID,
+    answers: NO_SCRIPTS,
+  },
+  {
+    ...needsScripts,
+    ...REFUSED,
+    command: '`EVALSHA` of rules that need scripts',
+    says: NO_SCRIPTS_SAID,
+    answers: NO_SCRIPTS,
+  },
+  { ...inside, ...REFUSED, answers: INSIDE },
+  { ...inside, ...LEFT, answers: [...WRONG_SERVER.slice(0, 1), '@user_script: 7: -READONLY no'] },
+  { ...inside, ...REFUSED, answers: [...OF_KEYS, ...FORBIDDEN_KEY_INSIDE] },
+  {
+    ...inside,
     ...HALF_DONE,
-    answers: [`COUNTED ${NO_PERMISSION}`],
-    well: 'atOnce',
+    command: '`EXPIRE` inside it',
+    alike: [],
+    answers: [`${COUNTED}${NO_PERMISSION}`],
   },
-  ...scriptRowsOf('`gcra`', 'bucket'),
-  ...insideRowsOf('`TIME`, `GET`, `PSETEX` or `DEL` inside it', 'bucket'),
-  ...scriptRowsOf('`sliding_window`', 'slid', [NO_PERMISSION]),
-  ...insideRowsOf('`TIME`, `GET`, `PSETEX`, `SETRANGE` or `DEL` inside it', 'slid'),
-  ...scriptRowsOf('budgets', 'held', [NO_PERMISSION]),
-  ...insideRowsOf('`TIME`, `HMGET`, `HSET`, `HDEL`, `PEXPIRE` or `DEL` inside it', 'held'),
+  { ...plain, ...REFUSED, answers: [FORBIDDEN_KEY] },
+  { ...plain, ...HALF_DONE, answers: REDIS_AWAY },
+  { ...expire, ...HALF_DONE, answers: [...ERRORS, ...REDIS_AWAY] },
+  { ...expire, ...LEFT, answers: WRONG_SERVER },
+  { ...get, who: 'nobody: it holds nothing back', answers: [...REFUSALS, ...OF_KEYS] },
+  { ...get, who: 'nobody: it holds nothing back', says: LOST, answers: WRONG_SERVER },
+  ...[byScript, plain, expire, get].flatMap((about): readonly PlayedCommand[] => [
+    { ...about, ...LEFT, isUnsure: true, answers: TORN },
+    { ...about, sees: 'DEADLINE_EXCEEDED', says: LOST, isUnsure: true, answers: SILENT },
+  ]),
 ];
 
-const expire = { command: '`EXPIRE`', key: 'user', of: 'expire', where: 'command' } as const;
-const incrby = { command: '`INCRBY`', key: 'user', of: 'incrby', where: 'command' } as const;
-const AWAY = { ...FAILING, counts: ['redis_error', 'store_unknown_outcome'] } as const;
-const PLAIN: readonly Row[] = [
-  ...rowsOf('`INCRBY`', 'user', 'incrby'),
-  { ...incrby, ...KEY_FAILING, answers: [FORBIDDEN_KEY], well: 'atOnce' },
-  { ...incrby, ...AWAY, answers: REDIS_AWAY, well: 'atOnce' },
-  { ...expire, ...AWAY, answers: REDIS_AWAY, well: 'atOnce' },
-  { ...expire, ...HALF_DONE, answers: [...REFUSALS, NO_PERMISSION], well: 'atOnce' },
-  { ...expire, ...HALF_DONE, answers: WRONG_SERVER, well: 'reconnected' },
-];
-const get = { command: '`GET`, to hold back', key: 'user', of: 'get', where: 'command' } as const;
-const AS_NEW = { ...UNSEEN, also: 'a counter that cannot be read holds nothing back' } as const;
-const HELD_BACK: readonly Row[] = [
-  { ...get, ...AS_NEW, answers: [...REFUSALS, ...OF_KEYS], well: 'atOnce' },
-  { ...get, ...AS_NEW, answers: WRONG_SERVER, well: 'reconnected' },
-  ...rowsOf('`INCRBY`, once it is not held back', 'user', 'incrby'),
-];
-const HELD_BACK_BY_SCRIPT = [
-  ...scriptRowsOf('fixed windows, with holding back', 'user', [NO_PERMISSION]),
-  ...insideRowsOf('`GET` or `INCRBY` inside it', 'user'),
-];
-
-const PACED = `  - { key: bucket, rate_limit: { algorithm: gcra, unit: hour, requests_per_unit: 1000 } }
-  - { key: slid, rate_limit: { algorithm: sliding_window, unit: hour, requests_per_unit: 1000 } }
-  - { key: held, rate_limits: [{ algorithm: gcra, unit: hour, requests_per_unit: 1000 }], reserve: {} }
-`;
-
-interface Place {
-  readonly server: LyingRedis;
-  readonly drill: Drill;
-}
-
-async function start(env: Readonly<Record<string, string>>, rules = ''): Promise<Place> {
-  const server = await startLyingRedis();
-  play(server, undefined);
-  const KVSTORE_URL = `127.0.0.1:${String(server.port)}`;
-  return { server, drill: await startDrill({ KVSTORE_URL, ...env }, rules) };
-}
-
-interface Lie {
-  readonly row: Row;
-  readonly error: string;
-}
-
-/** Lets a server answer one command wrongly, and all others rightly, also those that look after a connection. */
-function play(server: LyingRedis, lie: Lie | undefined): void {
-  server.lie = (words) => {
-    const [command = '', key = ''] = words;
-    const isLied = command.toLowerCase() === lie?.row.of && !key.startsWith('weir:no-key');
-    if (!isLied) return rightAnswer(words);
-    return lie.row.where === 'command' ? `-${lie.error}\r\n` : rightAnswer(words, lie.error);
-  };
-}
-
-const GROUPS: readonly {
-  readonly name: string;
-  readonly env: Readonly<Record<string, string>>;
-  readonly rules?: string;
-  readonly rows: readonly Row[];
-}[] = [
-  { name: 'Redis, answers to scripts', env: {}, rules: PACED, rows: BY_SCRIPT },
+const forgotten = {
+  command: '`EVAL`, after a `NOSCRIPT`',
+  is: runs('eval'),
+  besides: (words: readonly string[]) =>
+    runs('evalsha')(words) ? '-NOSCRIPT No matching script.\r\n' : undefined,
+  start: start(),
+} as const;
+const ttl = {
+  command: '`TTL` of a counter that is new again',
+  is: named('ttl'),
+  start: start({ scripts: false }),
+  async act(counters: RunningRedisCounters) {
+    const again = only(freshKey());
+    await addAll(counters, again);
+    await addAll(counters, again);
+  },
+  isUnsure: true,
+} as const;
+const SECOND: readonly PlayedCommand[] = [
+  { ...forgotten, act: addFixed, answers: REFUSALS, sees: 'UNAVAILABLE' },
+  { ...forgotten, act: addFixed, answers: WRONG_SERVER, sees: 'UNAVAILABLE', says: LOST },
   {
-    name: 'Redis, answers to scripts that hold back',
-    env: { STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT: 'true' },
-    rules: PACED,
-    rows: HELD_BACK_BY_SCRIPT,
+    ...forgotten,
+    act: addFixed,
+    answers: NO_SCRIPTS,
+    who: 'rules that need scripts: they fail',
+    says: NO_SCRIPTS_SAID,
+  },
+  { ...forgotten, act: addGcra, answers: TORN, sees: 'UNAVAILABLE', says: LOST, isUnsure: true },
+  { ...ttl, answers: ERRORS, sees: 'UNAVAILABLE' },
+  { ...ttl, answers: [...WRONG_SERVER, ...TORN], sees: 'UNAVAILABLE', says: LOST },
+  { ...ttl, answers: SILENT, sees: 'DEADLINE_EXCEEDED', says: LOST },
+];
+
+const claim = (counters: RunningRedisCounters) =>
+  claimText(counters, { key: 'k', text: 'mine', ttlSeconds: 10 });
+const held = (words: readonly string[]) => {
+  if (named('set')(words)) return '$-1\r\n';
+  return named('get')(words) ? '$4\r\nmine\r\n' : undefined;
+};
+const beside = { start: start() } as const;
+const forLimits = {
+  ...beside,
+  command: '`HMGET`',
+  who: '`limits_from`: it keeps what it knows, and warns',
+  is: named('hmget'),
+  act: (counters: RunningRedisCounters) => counters.readFields('plans', ['ann']),
+} as const;
+const ofKeys = {
+  ...beside,
+  besides: held,
+  command: '`SET`, `GET`, `EXPIRE` of the marks of secret keys',
+  who: 'nobody: the keys are compared again within a minute',
+  is: named('set'),
+  act: claim,
+  alike: [named('get'), expires].map((is) => ({ is, act: claim })),
+} as const;
+const BESIDE = [forLimits, ofKeys].flatMap((about): readonly PlayedCommand[] => [
+  { ...about, answers: [...ERRORS, UNKNOWN_COMMAND], sees: 'UNAVAILABLE' },
+  { ...about, answers: [...WRONG_SERVER, ...TORN], sees: 'UNAVAILABLE', says: LOST },
+  { ...about, answers: SILENT, sees: 'DEADLINE_EXCEEDED', says: LOST },
+]);
+
+const listening = start({ forgetChannel: 'forget' }, { onForget: () => undefined });
+const MESSAGES: readonly PlayedCommand[] = [
+  {
+    command: '`SUBSCRIBE`',
+    is: named('subscribe'),
+    whenConnecting: true,
+    start: listening,
+    act: addFixed,
+    who: 'local caches: they hear nothing',
+    says: /refuses messages between local caches/,
+    answers: [...ALL, ...BROKEN],
   },
   {
-    name: 'Redis, answers to plain commands',
-    env: { KVSTORE_SCRIPTS: 'false' },
-    rows: PLAIN,
-  },
-  {
-    name: 'Redis, answers to plain commands that hold back',
-    env: { KVSTORE_SCRIPTS: 'false', STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT: 'true' },
-    rows: HELD_BACK,
+    command: '`PUBLISH`',
+    is: named('publish'),
+    start: listening,
+    act: (counters) => Promise.resolve(counters.publishInvalidation?.(['k'])),
+    who: 'local caches of other instances: they hear nothing',
+    says: /refuses messages between local caches/,
+    answers: [...ALL, ...BROKEN],
   },
 ];
 
-for (const { name, env, rules, rows } of GROUPS)
-  describe(name, () => {
-    let place: Place;
-    beforeAll(async () => {
-      place = await start(env, rules);
-    });
-    afterAll(async () => {
-      await place.drill.stop();
-      await place.server.close();
-    });
+const inSentinel = {
+  whenConnecting: true,
+  start: (port: number) =>
+    runRedisCounters({
+      address: { kind: 'sentinel', masterName: 'limits', sentinels: [{ host: '127.0.0.1', port }] },
+    }),
+  act: addFixed,
+  besides([name, what]: readonly string[], port: number) {
+    if (name !== 'SENTINEL') return undefined;
+    return what === 'master' ? list('config-epoch', '1') : list('127.0.0.1', String(port));
+  },
+} as const;
+const SENTINEL: readonly PlayedCommand[] = [
+  {
+    ...inSentinel,
+    command: '`SENTINEL`, while no other names a master',
+    is: named('sentinel'),
+    sees: 'UNAVAILABLE',
+    says: /does not name the master/,
+    answers: [...FEW, ...BROKEN],
+  },
+  {
+    ...inSentinel,
+    command: '`SUBSCRIBE` of a sentinel',
+    is: named('subscribe'),
+    says: /does not let this service subscribe/,
+    answers: [...ALL, ...BROKEN],
+  },
+  { ...inSentinel, command: '`ROLE`', is: named('role'), answers: ALL },
+  {
+    ...inSentinel,
+    command: '`ROLE`',
+    is: named('role'),
+    sees: 'UNAVAILABLE',
+    says: /it is a slave, not the master/,
+    answers: NO_MASTER,
+  },
+  { ...inSentinel, ...AWAY, command: '`ROLE`', is: named('role'), answers: BROKEN },
+];
 
-    for (const row of rows)
-      itAnswers(row, () =>
-        playAnswers(row, {
-          drill: place.drill,
-          key: row.key,
-          wellKey: rules === undefined ? row.key : 'bucket',
-          answer: (error) => {
-            play(place.server, error === undefined ? undefined : { row, error });
-          },
-        }),
-      );
-  });
+itPlaysAll([
+  ['Redis, answers when connecting', GREETING],
+  ['Redis, answers to counting', COUNTING.flatMap(splitMoved)],
+  ['Redis, answers to what follows', SECOND.flatMap(splitMoved)],
+  ['Redis, answers to other commands', BESIDE.flatMap(splitMoved)],
+  ['Redis, answers to messages', MESSAGES],
+  ['Redis, answers of sentinels and their masters', SENTINEL],
+]);

@@ -27,6 +27,9 @@ export const addBudget = (counters: RunningRedisCounters) =>
   addAll(counters, [increment(`{c:${freshKey()}~1}~r`, 1, { limiter: HELD })]);
 export const addGcra = (counters: RunningRedisCounters) =>
   addAll(counters, [ask(GCRA, freshKey())]);
+const SLIDING = slowRule('sliding_window', 1_000);
+export const addSliding = (counters: RunningRedisCounters) =>
+  addAll(counters, [ask(SLIDING, freshKey())]);
 
 type Options = Partial<Parameters<typeof runRedisCounters>[0]>;
 
