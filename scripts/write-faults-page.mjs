@@ -10,14 +10,13 @@ const { collectTestNames } = createRequire(import.meta.url)(
 );
 
 const FILES = [
-  'chaos/faults/redis',
+  'chaos/faults/servers',
   'chaos/faults/redis-sentinel',
   'chaos/faults/redis-cluster',
   'chaos/faults/redis-answers',
   'chaos/faults/redis-operator-answers',
   'chaos/faults/redis-cluster-answers',
   'release/faults-behind-envoy',
-  'chaos/faults/memcached',
   'chaos/faults/memcached-answers',
 ];
 

@@ -15,7 +15,6 @@ import { runMemcachedCounters, stopMemcachedCounters } from '../support/edge/mem
 import { startMemcachedServer } from '../support/edge/memcached-server';
 import { runRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
 import { startRedisServer } from '../support/edge/redis-server';
-import { startTcpProxy, type TcpProxy } from '../support/edge/tcp-proxy';
 
 /** As issued: KVSTORE_TIMEOUT=300ms. */
 const TIMEOUT_MS = 300;
@@ -151,37 +150,4 @@ describe.each([
     expectFigure({ name: 'p99 while open', value: p99(away), unit: 'ms', below: P99_MS });
     expectFigure({ name: 'longest call', value: longestMs, unit: 'ms', below: LONGEST_CALL_MS });
   });
-});
-
-it('a store that takes connections and answers nothing but those is left alone too', async () => {
-  const server = await startRedisServer();
-  endings.push(() => server.stop());
-  const proxy: TcpProxy = await startTcpProxy(server.port);
-  endings.push(() => proxy.close());
-  const counters = runRedisCounters({
-    address: { kind: 'tcp', host: '127.0.0.1', port: proxy.port },
-    timeoutMs: TIMEOUT_MS,
-  });
-  await counters.untilConnected();
-  const changes: BreakerChange[] = [];
-  const guarded = withCircuitBreaker(
-    counters,
-    createCircuitBreaker({
-      monotonicMs: () => performance.now(),
-      onChange: (change) => changes.push(change),
-    }),
-  );
-  proxy.behaviour.swallow = 'answers';
-  const { calls, stop } = load(guarded, 10);
-  await eventually(() => {
-    expect(changes).toHaveLength(1);
-  });
-  await eventually(() => {
-    expect(calls.at(-1)?.error?.fault).toBe('breaker');
-  });
-  proxy.behaviour.swallow = 'nothing';
-  await eventuallyWithin(() => {
-    expect(calls.at(-1)).toMatchObject({ error: undefined });
-  }, BACK_WITHIN);
-  await stop();
 });

@@ -87,28 +87,33 @@ it.each([
   await untilScriptsAreBack(counters);
 });
 
-it('a proxy that closes connections with scripts is asked over others, and calls go on', async () => {
-  const server = await start();
-  const proxy = await startTcpProxy(server.port);
-  ends.push(() => proxy.close());
-  proxy.behaviour.closeOn = /eval/i;
-  const counters = runRedisCounters({
-    address: { kind: 'tcp', host: '127.0.0.1', port: proxy.port },
-  });
-  await counters.untilConnected();
-  const { accepted } = proxy;
-  const key = freshKey();
-  let calls = 0;
-  await eventually(async () => {
-    calls += 1;
-    expect((await counters.add(batch([increment(key)]))).failures).toBeUndefined();
-    expect(proxy.accepted).toBeGreaterThan(accepted + 1);
-  });
-  expect(await server.client.get(key)).toBe(String(calls));
-  proxy.behaviour.closeOn = undefined;
-  await untilScriptsAreBack(counters);
-  expect(counters.kinds()).not.toContain('disconnected');
-});
+it.each(['closes', 'resets'])(
+  'a proxy that %s connections with scripts is asked over others, and calls go on',
+  async (how) => {
+    const server = await start();
+    const proxy = await startTcpProxy(server.port);
+    ends.push(() => proxy.close());
+    proxy.behaviour.closeOn = /eval|script/i;
+    proxy.behaviour.closesWithReset = how === 'resets';
+    const counters = runRedisCounters({
+      address: { kind: 'tcp', host: '127.0.0.1', port: proxy.port },
+    });
+    await counters.untilConnected();
+    expect(counters.kinds()).toEqual(['scripts-refused', 'connected']);
+    const { accepted } = proxy;
+    const key = freshKey();
+    let calls = 0;
+    await eventually(async () => {
+      calls += 1;
+      expect((await counters.add(batch([increment(key)]))).failures).toBeUndefined();
+      expect(proxy.accepted).toBeGreaterThan(accepted + 1);
+    });
+    expect(await server.client.get(key)).toBe(String(calls));
+    proxy.behaviour.closeOn = undefined;
+    await untilScriptsAreBack(counters);
+    expect(counters.kinds()).not.toContain('disconnected');
+  },
+);
 
 it('each node of a cluster has them back', async () => {
   const cluster = await startRedisCluster();

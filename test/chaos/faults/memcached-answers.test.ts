@@ -33,6 +33,11 @@ const ANSWERS: readonly (readonly [name: string, answer: WrongAnswer])[] = [
   ['is not answered', 'silent'],
 ];
 
+const ASTRAY: typeof ANSWERS = [
+  ['is answered by what nobody asked', 'END\r\nEND'],
+  ['is answered by a line without an end', 'x'.repeat(5_000)],
+];
+
 const isError = (answer: WrongAnswer): boolean => answer.includes('ERROR');
 
 /** What a caller sees, and what becomes of the hits, when one command of a decision goes wrong. */
@@ -70,7 +75,9 @@ describe('memcached, command by command', () => {
   });
 
   const rows = (['version', 'get', 'incr', 'add'] as const).flatMap((command) =>
-    ANSWERS.map(([name, answer]) => ({ command, name, answer })),
+    [...ANSWERS, ...(command === 'get' ? ASTRAY : [])].map(([name, answer]) => ({
+      ...{ command, name, answer },
+    })),
   );
   rows.forEach(({ command, name, answer }, index) => {
     const { sees, counts } = outcomeOf(command, answer);

@@ -2,7 +2,7 @@ import { type Subscription } from 'rxjs';
 import { logRedisEvent } from '../../../src/app/store/log-store-event';
 import { createOutageLog } from '../../../src/app/outage-log';
 import { StoreError } from '../../../src/core/errors';
-import { COUNTED, withoutPlace } from '../../../src/counters/redis/store-errors';
+import { COUNTED, isRedisAway, withoutPlace } from '../../../src/counters/redis/store-errors';
 import { eventually } from './eventually';
 import { eventuallyWithin, isSiege } from './figure';
 import { COLUMN, type Status } from './fault-drill';
@@ -140,7 +140,7 @@ async function play(row: PlayedCommand, each: string, server: LyingRedis): Promi
   const counters = row.start(server.port, timeoutMsFor(each));
   if (!whenConnecting || sees === undefined) await counters.untilConnected();
   server.lie = wrong;
-  expectError(await errorOf(row.act(counters)), each, sees);
+  expectError(await errorOf(row.act(counters)), each, row);
   await eventually(() => {
     const lines = linesOf(counters).map(
       ({ message, fields }) => `${message} ${String(fields['reason'])}`,
@@ -166,11 +166,22 @@ function wrongAnswer(
   return isInside ? rightAnswer(words, each) : `-${each}\r\n`;
 }
 
-function expectError(error: unknown, each: string, sees: Status | undefined): void {
+/** What the error is about, by which a circuit breaker and `on_store_error` go. */
+function faultOf(each: string, whenConnecting: boolean): StoreError['fault'] {
+  if (ABOUT_KEYS.has(each)) return 'key';
+  const isStore = whenConnecting || each in NO_ERRORS || isRedisAway(each);
+  return isStore ? 'store' : 'answer';
+}
+
+function expectError(
+  error: unknown,
+  each: string,
+  { sees, whenConnecting = false }: PlayedCommand,
+): void {
   if (!(error instanceof StoreError)) expect([each, error]).toEqual([each, sees]);
   else {
-    const isOfKey = error.fault === 'key';
-    expect([each, error.code, isOfKey]).toEqual([each, sees && CODES[sees], ABOUT_KEYS.has(each)]);
+    const expected = [each, sees && CODES[sees], faultOf(each, whenConnecting)];
+    expect([each, error.code, error.fault]).toEqual(expected);
   }
 }
 
