@@ -47,13 +47,6 @@ function clientTls({ caFile, certFile, keyFile }: CertificateFiles) {
 describe('sentinels and servers with passwords of their own', () => {
   const options = { password: PASSWORD, sentinelPassword: SENTINEL_PASSWORD };
 
-  it('get each theirs', async () => {
-    const { address } = await sentinels(options);
-    const counters = runRedisCounters({ address, auth, sentinelAuth });
-    await counters.untilConnected();
-    expect((await counters.add(many())).after).toEqual(ONES);
-  });
-
   it.each([
     ['the sentinels', { auth }, /NOAUTH/],
     ['the servers', { sentinelAuth }, /NOAUTH/],
@@ -77,36 +70,11 @@ describe('TLS', () => {
 
   const mine = () => ({ ...authority.issue('client'), skipHostnameVerification: false });
 
-  it('is spoken to sentinels and servers', async () => {
-    const tls = authority.issue('server', ['127.0.0.1']);
-    const tlsClient = clientTls(authority.issue('tester'));
-    const { address } = await sentinels({ tls, tlsClient, areSentinelsTls: true });
-    const counters = runRedisCounters({ address, tls: mine(), sentinelTls: mine() });
-    await counters.untilConnected();
-    expect((await counters.add(many())).after).toEqual(ONES);
-  });
-
   it('may be spoken to the servers alone', async () => {
     const tls = authority.issue('server', ['127.0.0.1']);
     const tlsClient = clientTls(authority.issue('tester'));
     const { address } = await sentinels({ tls, tlsClient });
     const counters = runRedisCounters({ address, tls: mine() });
-    await counters.untilConnected();
-    expect((await counters.add(many())).after).toEqual(ONES);
-  });
-
-  it('is spoken to the nodes of a cluster, with a password', async () => {
-    const tls = authority.issue('server', ['127.0.0.1']);
-    const client = { tls: clientTls(authority.issue('tester')), password: PASSWORD };
-    const { address } = await cluster({
-      tls,
-      client,
-      settings: [
-        ['requirepass', PASSWORD],
-        ['masterauth', PASSWORD],
-      ],
-    });
-    const counters = runRedisCounters({ address, tls: mine(), auth });
     await counters.untilConnected();
     expect((await counters.add(many())).after).toEqual(ONES);
   });

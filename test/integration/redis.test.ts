@@ -203,14 +203,6 @@ describe('TLS', () => {
     return start({ tls }, { tls: { ...readAll(mine), checkServerIdentity: () => undefined } });
   };
 
-  it('shows its certificate and checks that of the server', async () => {
-    const server = await startTls(['127.0.0.1']);
-    const tls = { ...authority.issue('client'), skipHostnameVerification: false };
-    const counters = runRedisCounters({ address: server.address, tls });
-    await counters.untilConnected();
-    expect((await counters.add(one())).after).toEqual([1]);
-  });
-
   it('refuses a server of another name unless told not to look', async () => {
     const server = await startTls(['elsewhere.example']);
     const tls = { ...authority.issue('client'), skipHostnameVerification: false };
@@ -301,18 +293,6 @@ describe('a server that takes no scripts', () => {
     expect((await counters.add(batch([increment(key, 2), increment(key)]))).after).toEqual([2, 3]);
   });
 
-  it('is noticed while it is in use, and no increment is lost or doubled', async () => {
-    const server = await start();
-    const counters = runRedisCounters({ address: server.address });
-    await counters.untilConnected();
-    const key = freshKey();
-    await counters.add(one(key));
-    await server.client.call('ACL', 'SETUSER', 'default', '-evalsha', '-eval');
-    expect((await counters.add(one(key))).after).toEqual([2]);
-    expect(counters.kinds()).toEqual(['connected', 'scripts-refused']);
-    expect(await server.client.get(key)).toBe('2');
-  });
-
   it('says once that holding back is not atomic', async () => {
     const server = await start();
     const counters = runRedisCounters({ address: server.address, scripts: false });
@@ -331,37 +311,6 @@ describe('a server that takes no scripts', () => {
     await server.client.flushall();
     await counters.add(one(key));
     expect(await server.client.ttl(key)).toBeGreaterThan(3_000);
-  });
-});
-
-describe('keys that we may not use', () => {
-  it.each([
-    ['by script', true],
-    ['by plain commands', false],
-  ])('fails a key of another type alone, %s', async (_, scripts) => {
-    const server = await start();
-    const counters = runRedisCounters({ address: server.address, scripts });
-    await counters.untilConnected();
-    const [wrong, right] = [freshKey(), freshKey()];
-    await server.client.lpush(wrong, 'x');
-    const reply = await counters.add(batch([increment(right), increment(wrong), increment(right)]));
-    expect([reply.after[0], reply.after[2]]).toEqual([1, 2]);
-    expect(reply.failures?.get(1)?.message).toMatch(/answered: WRONGTYPE/);
-    const held = await counters.add(batch([increment(right), increment(wrong)], [2]));
-    expect(held.after[0]).toBe(3);
-    expect([...(held.failures?.keys() ?? [])]).toEqual([1]);
-  });
-
-  it('fails a key that the access list keeps from us alone', async () => {
-    const server = await start({
-      settings: [['user', 'default', 'on', 'nopass', '~contract_*', '+@all']],
-    });
-    const counters = runRedisCounters({ address: server.address });
-    await counters.untilConnected();
-    const reply = await counters.add(batch([increment('other'), increment(freshKey())]));
-    expect(reply.after[1]).toBe(1);
-    expect(reply.failures?.get(0)?.message).toMatch(/NOPERM/);
-    expect(counters.kinds()).toEqual(['connected']);
   });
 });
 
