@@ -34,9 +34,6 @@ function budget(leaseMs?: number): BudgetLimiter {
   return budgetLimiterOf({
     entries: (['window', 'gcra'] as const).map((sort) => budgetEntry({ sort, ...limits })),
     reserve: leaseMs === undefined ? undefined : { leaseMs, isReleased: false },
-    blocks: [],
-    isForced: false,
-    isShadow: false,
   });
 }
 

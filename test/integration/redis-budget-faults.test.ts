@@ -16,13 +16,8 @@ const limiterOf = (
   sorts: readonly ('window' | 'gcra')[] = ['window', 'gcra'],
 ): BudgetLimiter =>
   budgetLimiterOf({
-    entries: sorts.map((sort) =>
-      budgetEntry({ sort, limit: LIMIT, burst: LIMIT, periodSeconds: YEAR, chargeDenied: false }),
-    ),
+    entries: sorts.map((sort) => budgetEntry({ sort, limit: LIMIT, periodSeconds: YEAR })),
     reserve: leaseMs === undefined ? undefined : { leaseMs, isReleased: false },
-    blocks: [],
-    isForced: false,
-    isShadow: false,
   });
 const LIST = limiterOf();
 const HELD = limiterOf(600_000);

@@ -13,13 +13,7 @@ const MENDED = 'ratelimit.redis_pool.counters_mended';
 const DAY_SECONDS = 86_400;
 
 const DAILY = budgetLimiterOf({
-  entries: [
-    budgetEntry({ sort: 'gcra', limit: 10, burst: 10, periodSeconds: 86_400, chargeDenied: false }),
-  ],
-  reserve: undefined,
-  blocks: [],
-  isForced: false,
-  isShadow: false,
+  entries: [budgetEntry({ sort: 'gcra', limit: 10, periodSeconds: 86_400 })],
 });
 const kinds: [string, (key: string) => Increment][] = [
   ['gcra', (key) => ask(slowRule('gcra'), key)],

@@ -15,13 +15,8 @@ export const addFixed = (counters: RunningRedisCounters) => addAll(counters, onl
 export const addHeldBack = (counters: RunningRedisCounters) =>
   addAll(counters, only(freshKey()), [1]);
 const HELD = budgetLimiterOf({
-  entries: [
-    budgetEntry({ sort: 'gcra', limit: 10, burst: 10, periodSeconds: 60, chargeDenied: false }),
-  ],
+  entries: [budgetEntry({ sort: 'gcra', limit: 10, periodSeconds: 60 })],
   reserve: { leaseMs: 60_000, isReleased: false },
-  blocks: [],
-  isForced: false,
-  isShadow: false,
 });
 export const addBudget = (counters: RunningRedisCounters) =>
   addAll(counters, [increment(`{c:${freshKey()}~1}~r`, 1, { limiter: HELD })]);

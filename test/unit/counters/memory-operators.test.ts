@@ -126,14 +126,12 @@ describe('counters with budgets', () => {
     const periods = Array.from({ length: limits }, (_, at) => 3_600 + at);
     return budgetLimiterOf({
       entries: periods.map((periodSeconds) =>
-        budgetEntry({ sort: 'gcra', limit: 9, burst: 9, periodSeconds, chargeDenied: false }),
+        budgetEntry({ sort: 'gcra', limit: 9, periodSeconds }),
       ),
       reserve: { leaseMs: 60_000, isReleased: false },
       blocks: Array.from({ length: blocks }, (_, at) => {
         return { after: 1, withinMs: 1, forMs: 1, upToMs: 1, entry: at };
       }),
-      isForced: false,
-      isShadow: false,
     });
   };
   const keyOf = (at: number) => `{c:d_k_${String(at).padStart(4, '0')}~1}~c`;
@@ -149,13 +147,9 @@ describe('counters with budgets', () => {
     const counters = createMemoryCounters({ clock: () => NOW });
     const sorts = ['window', 'gcra', 'sliding', 'slots'] as const;
     const limiter = budgetLimiterOf({
-      entries: sorts.map((sort) =>
-        budgetEntry({ sort, limit: 9, burst: 9, periodSeconds: 3_600, chargeDenied: false }),
-      ),
+      entries: sorts.map((sort) => budgetEntry({ sort, limit: 9, periodSeconds: 3_600 })),
       reserve: { leaseMs: 60_000, isReleased: false },
       blocks: [{ after: 1, withinMs: 9_000, forMs: 9_000, upToMs: 9_000, entry: -1 }],
-      isForced: false,
-      isShadow: false,
     });
     const answered: (readonly [unknown, string])[] = [];
     const note = (state: unknown) => {
@@ -182,17 +176,16 @@ describe('counters with budgets', () => {
     const counters = createMemoryCounters({ clock: () => NOW });
     const terms = { reserve: undefined, isForced: false, isShadow: false };
     const entryOf = (sort: 'gcra' | 'slots', limit: number, periodSeconds: number) =>
-      budgetEntry({ sort, limit, burst: limit, periodSeconds, chargeDenied: false });
+      budgetEntry({ sort, limit, periodSeconds });
     const list = { ...terms, entries: [entryOf('gcra', 9, 10), entryOf('gcra', 5, 3_600)] };
     const block = { after: 2, withinMs: 9_000, forMs: 900_000, upToMs: 900_000, entry: -1 };
     const limiters = [
-      budgetLimiterOf({ ...list, blocks: [] }),
+      budgetLimiterOf({ ...list }),
       budgetLimiterOf({ ...list, blocks: [block] }),
       budgetLimiterOf({
         ...terms,
         entries: [entryOf('slots', 2, 1), entryOf('gcra', 100, 60)],
         reserve: { leaseMs: 60_000, isReleased: false },
-        blocks: [],
       }),
     ] as const;
     const add = (...increments: readonly Increment[]) =>
