@@ -1,4 +1,3 @@
-import { StoreError } from '../../src/core/errors';
 import {
   MAX_BATCHES_IN_FLIGHT,
   PAUSE_AFTER_FAILURE_MS,
@@ -106,16 +105,6 @@ describe('a pool far from its server', () => {
     await untilItHasCount(key, most, size);
     proxy.release();
     expect(await Promise.all(adding)).toEqual(upTo(most + 40));
-  });
-
-  it('of one, ERROR: fails those that find none free, and nothing of them was sent', async () => {
-    const counters = await connect(FAR_MS, { size: 1, onEmpty: 'error' });
-    const key = freshKey();
-    const adding = addMany(counters, key, MAX_BATCHES_IN_FLIGHT + 1);
-    expect(await adding.at(-1)).toBeInstanceOf(StoreError);
-    proxy.release();
-    expect((await Promise.all(adding)).slice(0, -1)).toEqual(upTo(MAX_BATCHES_IN_FLIGHT));
-    expect(await server.client.get(key)).toBe(String(MAX_BATCHES_IN_FLIGHT));
   });
 
   it('of one, CREATE: sends no more while one beyond the size is being opened', async () => {

@@ -88,43 +88,6 @@ describe('a pool', () => {
     expect(await server.client.get(key)).toBe('200');
   });
 
-  it('opens another connection before the first is busy, up to its size, and keeps them', async () => {
-    const counters = await connect({ size: 3 });
-    proxy.behaviour.answerDelayMs = 20;
-    const key = freshKey();
-    const outcomes = await Promise.all(
-      Array.from({ length: MAX_BATCHES_IN_FLIGHT * 6 }, () => hit(counters, key)),
-    );
-    expect(outcomes.every(({ result }) => typeof result === 'number')).toBe(true);
-    expect(await server.client.get(key)).toBe(String(MAX_BATCHES_IN_FLIGHT * 6));
-    await eventually(async () => {
-      await Promise.all(
-        Array.from({ length: MAX_BATCHES_IN_FLIGHT * 6 }, () => hit(counters, key)),
-      );
-      expect(active(counters)).toBe(3);
-    });
-  });
-
-  it('opens as many at once as have to carry what waits, however long each takes', async () => {
-    const counters = await connect({ size: 6 });
-    proxy.behaviour.answerDelayMs = SLOW_MS;
-    const busy = occupy(counters, 4);
-    // None but the first can have been made ready before an answer comes.
-    await eventually(() => {
-      expect([proxy.accepted, active(counters)]).toEqual([4, 1]);
-    });
-    const more = occupy(counters, 4);
-    await eventually(() => {
-      expect([proxy.accepted, active(counters)]).toEqual([6, 1]);
-    });
-    proxy.behaviour.answerDelayMs = 0;
-    const outcomes = [...(await busy), ...(await more)];
-    expect(outcomes.every(({ result }) => typeof result === 'number')).toBe(true);
-    await eventually(() => {
-      expect(active(counters)).toBe(6);
-    });
-  });
-
   it('whose server refuses more connections goes on with those it has', async () => {
     const counters = await connect({ size: 5 });
     await server.client.config('SET', 'maxclients', '2');
@@ -191,19 +154,6 @@ describe('an empty pool', () => {
     expect(counters.states).toEqual([false, true]);
   });
 
-  it('WAIT: waits until a connection is free, for longer than the wait duration', async () => {
-    const counters = await connect({ onEmpty: 'wait' });
-    proxy.behaviour.answerDelayMs = SLOW_MS;
-    const busy = occupy(counters);
-    await untilServerSaw(MAX_BATCHES_IN_FLIGHT);
-    proxy.behaviour.answerDelayMs = 0;
-    const { result, wholeMs } = await hit(counters, freshKey());
-    expect(result).toBe(1);
-    expect(wholeMs).toBeGreaterThan(WAIT_MS * 2);
-    expect(proxy.accepted).toBe(1);
-    await busy;
-  });
-
   it('WAIT: waits no longer than the time-out, and nothing of the batch was sent', async () => {
     const counters = await connect({ onEmpty: 'wait' }, { timeoutMs: 300 });
     server.pause();
@@ -215,16 +165,5 @@ describe('an empty pool', () => {
     server.resume();
     await busy;
     expect(await server.client.exists(key)).toBe(0);
-  });
-
-  it('serves those who wait in the order in which they came', async () => {
-    const counters = await connect({ onEmpty: 'wait' });
-    proxy.behaviour.answerDelayMs = 50;
-    const key = freshKey();
-    const outcomes = await Promise.all(
-      Array.from({ length: MAX_BATCHES_IN_FLIGHT * 4 }, () => hit(counters, key)),
-    );
-    const counts = outcomes.map(({ result }) => result);
-    expect(counts).toEqual(Array.from({ length: MAX_BATCHES_IN_FLIGHT * 4 }, (_, at) => at + 1));
   });
 });

@@ -18,10 +18,8 @@ import {
   noPermissionFor,
   NOREPLICAS,
   OOM,
-  READONLY,
   type RedisRefusal,
 } from '../support/edge/redis-refusals';
-import { startSentinels } from '../support/edge/redis-sentinels';
 import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 import { counterStates, type StateLimiter } from '../support/limiters';
 
@@ -108,10 +106,6 @@ const STORES: Readonly<Record<string, () => Promise<Store>>> = {
   'one server': async () => {
     const server = await startRedisServer();
     return connect(server.address, [server], () => server.stop());
-  },
-  sentinels: async () => {
-    const setup = await startSentinels();
-    return connect(setup.address, [setup.servers[0]], () => setup.stop());
   },
   cluster: async () => {
     const cluster = await startRedisCluster();
@@ -204,22 +198,4 @@ describe.each(Object.keys(STORES))('%s that refuse to write', (name) => {
       expect(store.counters.statistics.get(UNKNOWN) ?? 0).toBe(0);
     },
   );
-
-  if (name !== 'cluster')
-    it.each(NAMES)('(READONLY) lead to another connection, when asked for %s', async (kind) => {
-      await onAll(READONLY.mount);
-      const before = store.counters.events.length;
-      const [result] = await addAll(store, [hit(kind, freshKey())]);
-      expect(result).toBeInstanceOf(AnswerError);
-      expect((result as AnswerError).answer).toMatch(READONLY.says);
-      await eventually(() => {
-        expect(store.counters.events.slice(before)).toContainEqual(
-          expect.objectContaining({ kind: 'disconnected' }),
-        );
-      });
-      await onAll(READONLY.clear);
-      await eventually(async () => {
-        expect(await addAll(store, [hit(kind, freshKey())])).toEqual([0]);
-      });
-    });
 });

@@ -175,18 +175,25 @@ it('keeps as many connections to a node as it is told', async () => {
   expect(Number(connections?.split(' ')[2])).toBeGreaterThanOrEqual(4);
 });
 
-it('follows an SRV record: the nodes of now, sorted, and no connection to those of before', async () => {
-  const [old, first, second] = [await start(), await start(), await start()];
-  const of = (...nodes: readonly MemcachedServer[]) =>
-    nodes.map(({ port }) => ({ name: '127.0.0.1', port }));
-  let answer = of(old);
+/** Counters on the nodes of an SRV record, which a test changes. */
+function followRecord(...ports: readonly number[]) {
+  let answer = ports;
   const counters = runMemcachedCounters(
     [],
     { nodes: { kind: 'srv', record: '_memcached._tcp.test', refreshMs: 20 } },
-    { resolveSrv: () => Promise.resolve(answer) },
+    { resolveSrv: () => Promise.resolve(answer.map((port) => ({ name: '127.0.0.1', port }))) },
   );
+  const list = (...now: readonly number[]) => {
+    answer = now;
+  };
+  return { counters, list };
+}
+
+it('follows an SRV record: the nodes of now, sorted, and no connection to those of before', async () => {
+  const [old, first, second] = [await start(), await start(), await start()];
+  const { counters, list } = followRecord(old.port);
   await counters.untilConnected();
-  answer = of(second, first);
+  list(second.port, first.port);
   await eventually(() => {
     expect(counters.events.filter(({ kind }) => kind === 'nodes')).toHaveLength(2);
   });
@@ -201,16 +208,10 @@ it('follows an SRV record: the nodes of now, sorted, and no connection to those 
 it('names the node of a key also after its SRV record has changed', async () => {
   const started = [await start(), await start()];
   const sorted = started.sort((a, b) => (String(a.port) < String(b.port) ? -1 : 1));
-  const of = (nodes: readonly MemcachedServer[]) =>
-    nodes.map(({ port }) => ({ name: '127.0.0.1', port }));
-  let answer = of(sorted.slice(1));
-  const counters = runMemcachedCounters(
-    [],
-    { nodes: { kind: 'srv', record: '_memcached._tcp.test', refreshMs: 20 } },
-    { resolveSrv: () => Promise.resolve(answer) },
-  );
+  const ports = sorted.map(({ port }) => port);
+  const { counters, list } = followRecord(...ports.slice(1));
   await counters.untilConnected();
-  answer = of(sorted);
+  list(...ports);
   await counters.untilConnected(2);
   // CRC-32 (IEEE) of 123456789 is even.
   await eventually(async () => {
@@ -222,13 +223,7 @@ it('names the node of a key also after its SRV record has changed', async () => 
 it('gives a node that the record adds no keys before it is connected: no call fails for it', async () => {
   const [first, second] = [await start(), await start()];
   const deadPort = await freePort();
-  const of = (...ports: readonly number[]) => ports.map((port) => ({ name: '127.0.0.1', port }));
-  let answer = of(first.port);
-  const counters = runMemcachedCounters(
-    [],
-    { nodes: { kind: 'srv', record: '_memcached._tcp.test', refreshMs: 20 } },
-    { resolveSrv: () => Promise.resolve(answer) },
-  );
+  const { counters, list } = followRecord(first.port);
   await counters.untilConnected();
   /** Counts under new keys until one of them is at this node, or events say so; each call has to be answered. */
   const countUntil = async (isOver: (key: string) => Promise<boolean>) => {
@@ -243,40 +238,34 @@ it('gives a node that the record adds no keys before it is connected: no call fa
   };
   const isAt = (server: MemcachedServer) => async (key: string) =>
     (await server.read(key)) !== undefined;
-  answer = of(first.port, second.port);
+  list(first.port, second.port);
   await countUntil(isAt(second));
-  answer = of(first.port, second.port, deadPort);
+  list(first.port, second.port, deadPort);
   const sayings = () => counters.events.filter(({ kind }) => kind === 'unreachable').length;
   await countUntil(() => Promise.resolve(sayings() > 3));
   const third = await start({ port: deadPort });
   await countUntil(isAt(third));
   // All are new, and those of before are no longer named.
   const fourth = await start();
-  answer = of(fourth.port);
+  list(fourth.port);
   await countUntil(isAt(fourth));
 });
 
 it('tells that a node which cannot be reached has left the record, and no more of it', async () => {
   const node = await start();
   const deadPort = await freePort();
-  const of = (...ports: readonly number[]) => ports.map((port) => ({ name: '127.0.0.1', port }));
-  let answer = of(node.port, deadPort);
-  const counters = runMemcachedCounters(
-    [],
-    { nodes: { kind: 'srv', record: '_memcached._tcp.test', refreshMs: 20 } },
-    { resolveSrv: () => Promise.resolve(answer) },
-  );
+  const { counters, list } = followRecord(node.port, deadPort);
   const dead = `127.0.0.1:${String(deadPort)}`;
   const said = () => counters.events.filter(({ store }) => store === dead).map(({ kind }) => kind);
   await eventually(() => {
     expect(said().length).toBeGreaterThan(2);
   });
-  answer = of(node.port);
+  list(node.port);
   await eventually(() => {
     expect(said().at(-1)).toBe('left');
   });
   const tellings = said();
-  answer = of(node.port, deadPort);
+  list(node.port, deadPort);
   await eventually(() => {
     expect(said().length).toBeGreaterThan(tellings.length);
   });

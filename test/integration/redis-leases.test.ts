@@ -1,4 +1,5 @@
 import type { DecisionRequest } from '../../src/core/model';
+import { RESET } from '../support/edge/counter-instance';
 import { eventually } from '../support/edge/eventually';
 import { startLeasingInstance, type LeasingInstance } from '../support/edge/leasing-instance';
 import { startRedisCluster } from '../support/edge/redis-cluster';
@@ -22,10 +23,6 @@ const HITS = 30;
 /** The hits of the last second, when a lease is asked for. */
 const LEASED = HITS + 1;
 const SPENT = 10;
-const CHANGE = {
-  ...{ used: undefined, limit: undefined, open: false, dryRun: false, force: false },
-  ...{ peer: 'test', tokenId: undefined },
-};
 
 const endings: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -168,7 +165,7 @@ it('end when another instance resets the counter, and what is on its way to one 
   });
   await redis.client.ping();
   proxy.behaviour.answerDelayMs = 0;
-  await two.admin.change(both, CHANGE);
+  await two.admin.change(both, RESET);
   await eventually(() => {
     expect(one.leftOf(both)).toEqual([undefined, undefined]);
   });
