@@ -9,7 +9,8 @@ import {
   startIdentity,
   type IdentityUnderTest,
 } from '../support/identity';
-import { send, sendBytes, type HttpAnswer } from '../support/raw-http';
+import { sendDocumented as send } from '../support/identity-document';
+import { sendBytes, type HttpAnswer } from '../support/raw-http';
 import { silentLogger } from '../support/silent-logger';
 
 let identity: IdentityUnderTest;
@@ -39,13 +40,8 @@ function expectEnvelope(answer: HttpAnswer, status: number, message: string): vo
   expect(bodyOf(answer)['meta']).toEqual({ code: status, message });
   expect(answer.headers).toMatchObject({
     'content-type': 'application/json; charset=utf-8',
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
     'content-length': String(Buffer.byteLength(answer.body)),
-    'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
   });
-  expect(answer.headers['etag']).toBeUndefined();
-  expect(answer.headers['x-powered-by']).toBeUndefined();
 }
 
 function expectError(answer: HttpAnswer, status: number, message: string, error: string): void {
@@ -157,19 +153,34 @@ it('takes a token at once that another process has issued, and charges nothing',
   await other.close();
 });
 
-describe('no bearer token', () => {
-  it.each<[string, string, readonly (readonly [string, string])[]]>([
-    ['no header', '', []],
-    ['an empty header', '', [['Authorization', '']]],
-    ['a scheme without a token', '', [['Authorization', 'Bearer']]],
-    ['another scheme', '', [['Authorization', 'Basic YTpi']]],
-    ['a longer scheme', '', [['Authorization', 'Bearerer abc']]],
-    ['a token only in the query', '?access_token=abc', []],
-  ])('is 401 unauthorized: %s', async (_, query, headers) => {
-    const answer = await send(identity.url + query, headers);
-    expectError(answer, 401, 'Unauthorized', 'unauthorized');
-    expect(answer.headers['www-authenticate']).toBe('Bearer realm="identity"');
-  });
+describe('one credential', () => {
+  const basic: [string, string] = ['Authorization', 'Basic YTpi'];
+  const empty: [string, string] = ['Authorization', ''];
+  const NONE = [401, 'Unauthorized', 'unauthorized', ''] as const;
+  const TWO = [400, 'Bad Request', 'invalid_request', ', error="invalid_request"'] as const;
+
+  it.each<[string, typeof NONE | typeof TWO, string, () => readonly [string, string][]]>([
+    ['no header', NONE, '', () => []],
+    ['an empty header', NONE, '', () => [empty]],
+    ['a scheme without a token', NONE, '', () => [['Authorization', 'Bearer']]],
+    ['another scheme', NONE, '', () => [basic]],
+    ['a longer scheme', NONE, '', () => [['Authorization', 'Bearerer abc']]],
+    ['a token only in the query', NONE, '?access_token=abc', () => []],
+    ['two headers', TWO, '', () => [bearer(token), bearer(token)]],
+    ['two headers of which one is another scheme', TWO, '', () => [bearer(token), basic]],
+    ['two headers of which one is empty', TWO, '', () => [bearer(token), empty]],
+    ['two empty headers', TWO, '', () => [empty, ['authorization', '']]],
+    ['a header and a query', TWO, '?access_token=abc', () => [bearer(token)]],
+    ['a header and an empty query', TWO, '?a=b&access_token=', () => [bearer(token)]],
+    ['a header and an escaped query', TWO, '?access%5Ftoken=abc', () => [bearer(token)]],
+  ])(
+    'has to be there, and no other: %s',
+    async (_, [status, text, error, challenge], query, headers) => {
+      const answer = await send(identity.url + query, headers());
+      expectError(answer, status, text, error);
+      expect(answer.headers['www-authenticate']).toBe(`Bearer realm="identity"${challenge}`);
+    },
+  );
 });
 
 describe('a fault of a token', () => {
@@ -181,10 +192,6 @@ describe('a fault of a token', () => {
     ['with a bad checksum', () => token.slice(0, -1) + (token.endsWith('0') ? '1' : '0')],
     ['unknown', () => withChecksum(`idt_${'0'.repeat(16)}${'0'.repeat(43)}`)],
     ['with another secret', () => withChecksum(`idt_${tokenId}${'0'.repeat(43)}`)],
-    [
-      'an API key',
-      async () => (await grantApiKey(identity.store, 'x')).apiKey.replace('idk_', 'idt_'),
-    ],
     [
       'expired',
       async () => {
@@ -231,61 +238,25 @@ describe('a fault of a token', () => {
   ];
   const REQUEST_ID: [string, string] = ['X-Request-Id', 'same-for-all'];
 
-  it.each(FAULTS.filter(([name]) => name !== 'an API key'))(
-    'is 401 invalid_token: %s',
-    async (_, spoil) => {
-      const answer = await send(identity.url, [bearer(await spoil())]);
-      expectError(answer, 401, 'Unauthorized', 'invalid_token');
-      expect(answer.headers['www-authenticate']).toBe(
-        'Bearer realm="identity", error="invalid_token"',
-      );
-    },
-  );
-
-  it('gives the same bytes whatever the fault is', async () => {
+  it('is 401 invalid_token with the same bytes, whatever the fault is', async () => {
     const answers: string[] = [];
-    for (const [name, spoil] of FAULTS.filter(([known]) => known !== 'an API key')) {
-      const { headers, body } = await send(identity.url, [bearer(await spoil()), REQUEST_ID]);
-      const { date, ...rest } = headers;
+    for (const [name, spoil] of FAULTS) {
+      const answer = await send(identity.url, [bearer(await spoil()), REQUEST_ID]);
+      expectError(answer, 401, 'Unauthorized', 'invalid_token');
+      const { date, ...rest } = answer.headers;
+      expect(rest['www-authenticate']).toBe('Bearer realm="identity", error="invalid_token"');
       expect(date).toBeDefined();
-      answers.push(JSON.stringify(rest) + body);
+      answers.push(JSON.stringify(rest) + answer.body);
       expect([name, answers.at(-1)]).toEqual([name, answers[0]]);
+      await identity.stop();
+      identity = await startIdentity();
+      ({ token, tokenId, sessionId } = await grant(identity.store, ANN, HOUR_MS));
     }
-    expect(answers).toHaveLength(FAULTS.length - 1);
   });
 
   it('is charged after the check, by address', async () => {
     await send(identity.url, [bearer('abc')]);
     expect(identity.asked).toEqual([ADDRESS, `authenticated=false,${ADDRESS}`]);
-  });
-});
-
-describe('two credentials', () => {
-  it.each<[string, string, () => readonly [string, string][]]>([
-    ['two headers', '', () => [bearer(token), bearer(token)]],
-    [
-      'two headers of which one is another scheme',
-      '',
-      () => [bearer(token), ['authorization', 'Basic x']],
-    ],
-    ['two headers of which one is empty', '', () => [bearer(token), ['Authorization', '']]],
-    [
-      'two empty headers',
-      '',
-      () => [
-        ['Authorization', ''],
-        ['authorization', ''],
-      ],
-    ],
-    ['a header and a query', '?access_token=abc', () => [bearer(token)]],
-    ['a header and an empty query', '?a=b&access_token=', () => [bearer(token)]],
-    ['a header and an escaped query', '?access%5Ftoken=abc', () => [bearer(token)]],
-  ])('are 400 invalid_request: %s', async (_, query, headers) => {
-    const answer = await send(identity.url + query, headers());
-    expectError(answer, 400, 'Bad Request', 'invalid_request');
-    expect(answer.headers['www-authenticate']).toBe(
-      'Bearer realm="identity", error="invalid_request"',
-    );
   });
 });
 
@@ -359,7 +330,7 @@ describe('a limit', () => {
     const away = () => Promise.reject(new StoreUnavailable('the store is away'));
     const broken = { ...identity.store, findToken: away, findOwner: away, apiKeys: away };
     const other = await startIdentity({}, {}, broken);
-    other.over.set(ADDRESS, over);
+    other.over.set(ADDRESS, { ...over, limit: undefined });
     const statuses: number[] = [];
     for (let at = 0; at < 3; at++) statuses.push((await send(other.url, [bearer(token)])).status);
     await other.stop();

@@ -152,27 +152,6 @@ describe('targets of redirects', () => {
     return { targets, events, pass: (ms: number) => (nowMs += ms) };
   }
 
-  it('are 32 at most, until they were not named for 10 s', () => {
-    const { targets, events, pass } = start();
-    for (let port = 1; port <= 32; port += 1) {
-      expect(targets.isFull()).toBe(false);
-      targets.keep(nodeAt(port));
-    }
-    expect(targets.isFull()).toBe(true);
-    pass(10_001);
-    targets.drop(new Set());
-    expect([...targets.nodes]).toEqual([]);
-    expect(targets.isFull()).toBe(false);
-    expect(events).toEqual([
-      {
-        kind: 'redirects-astray',
-        store: 'cluster a:1',
-        reason: 'more than 32 addresses that own no slot',
-      },
-      { kind: 'redirects-followed', store: 'cluster a:1' },
-    ]);
-  });
-
   it('are none any more once they own slots', () => {
     const { targets } = start();
     const node = nodeAt(1);
@@ -180,24 +159,4 @@ describe('targets of redirects', () => {
     targets.drop(new Set([node]));
     expect([...targets.nodes]).toEqual([]);
   });
-});
-
-it('outages of 261 addresses that left the store end, and leave no timer', () => {
-  const before = timers();
-  const { outages, onEvent, lines } = startOutageLog();
-  const stores = Array.from({ length: 261 }, (_, at) => `127.0.0.1:${String(7_000 + at)}`);
-  const away = { reason: 'refused', attempts: 1, nextAttemptMs: 1 };
-  for (const store of stores) {
-    onEvent({ kind: 'unreachable', store, ...away });
-    expect(outages.open().map(({ name }) => name)).toEqual([`connection ${store}`]);
-    expect(timers()).toBeGreaterThan(before);
-    onEvent({ kind: 'left', store });
-    expect(outages.open()).toEqual([]);
-    expect(timers()).toBe(before);
-    expect(lines.at(-1)?.message).toBe(
-      `the store at ${store} was unreachable and is no longer in use`,
-    );
-  }
-  onEvent({ kind: 'left', store: '127.0.0.1:7000' });
-  expect(lines).toHaveLength(2 * stores.length);
 });
