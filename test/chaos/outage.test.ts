@@ -11,9 +11,12 @@ import { setFlagsFromString } from 'node:v8';
 import { startStopwatch } from '../support/edge/core-time';
 import { eventually } from '../support/edge/eventually';
 import { eventuallyWithin, expectFigure } from '../support/edge/figure';
-import { runMemcachedCounters, stopMemcachedCounters } from '../support/edge/memcached-counters';
+import {
+  connectMemcachedCounters,
+  stopMemcachedCounters,
+} from '../support/edge/memcached-counters';
 import { startMemcachedServer } from '../support/edge/memcached-server';
-import { runRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
+import { connectRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
 import { startRedisServer } from '../support/edge/redis-server';
 
 /** As issued: KVSTORE_TIMEOUT=300ms. */
@@ -40,12 +43,11 @@ afterEach(async () => {
 async function startRedis(): Promise<[Counters, Hangable]> {
   const server = await startRedisServer();
   endings.push(() => server.stop());
-  const counters = runRedisCounters({
+  const counters = await connectRedisCounters({
     address: server.address,
     timeoutMs: TIMEOUT_MS,
     ...INTERVALS,
   });
-  await counters.untilConnected();
   return [counters, server];
 }
 
@@ -53,8 +55,10 @@ async function startMemcached(): Promise<[Counters, Hangable]> {
   const server = await startMemcachedServer();
   endings.push(() => server.stop());
   const intervals = { initialIntervalMs: 1_000, maxIntervalMs: 1_000 };
-  const counters = runMemcachedCounters([server.address], { timeoutMs: TIMEOUT_MS, ...intervals });
-  await counters.untilConnected();
+  const counters = await connectMemcachedCounters([server.address], {
+    timeoutMs: TIMEOUT_MS,
+    ...intervals,
+  });
   return [counters, server];
 }
 

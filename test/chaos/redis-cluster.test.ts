@@ -2,7 +2,7 @@ import { slotOf } from '../../src/counters/redis/cluster/slots';
 import type { RedisCountersOptions } from '../../src/counters/redis/options';
 import { batch, freshKey, increment } from '../contract/counters.contract';
 import { startRedisCluster, type RedisCluster } from '../support/edge/redis-cluster';
-import { runRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
+import { connectRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
 import type { RedisServer } from '../support/edge/redis-server';
 
 jest.setTimeout(60_000);
@@ -17,8 +17,7 @@ afterEach(stopRedisCounters);
 afterAll(() => cluster.stop());
 
 async function connected(options: Partial<RedisCountersOptions> = SERVICE) {
-  const counters = runRedisCounters({ address: cluster.address, ...options });
-  await counters.untilConnected();
+  const counters = await connectRedisCounters({ address: cluster.address, ...options });
   return counters;
 }
 

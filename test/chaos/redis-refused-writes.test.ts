@@ -9,7 +9,7 @@ import { budgetEntry, budgetLimiterOf } from '../support/budget-arbitraries';
 import { eventually } from '../support/edge/eventually';
 import { startRedisCluster } from '../support/edge/redis-cluster';
 import {
-  runRedisCounters,
+  connectRedisCounters,
   stopRedisCounters,
   type RunningRedisCounters,
 } from '../support/edge/redis-counters';
@@ -88,12 +88,11 @@ interface Store {
 }
 
 async function connect(
-  address: Parameters<typeof runRedisCounters>[0]['address'],
+  address: Parameters<typeof connectRedisCounters>[0]['address'],
   masters: readonly RedisServer[],
   stop: () => Promise<unknown>,
 ): Promise<Store> {
-  const counters = runRedisCounters({ address, timeoutMs: 10_000 });
-  await counters.untilConnected();
+  const counters = await connectRedisCounters({ address, timeoutMs: 10_000 });
   // All nodes of a cluster are connected, and what is said once is said.
   const keys = Array.from({ length: 64 }, () => increment(freshKey()));
   await eventually(async () => {

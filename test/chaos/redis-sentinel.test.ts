@@ -2,7 +2,11 @@ import { StoreError } from '../../src/core/errors';
 import type { RedisCountersOptions } from '../../src/counters/redis/options';
 import { batch, freshKey, increment } from '../contract/counters.contract';
 import { eventually } from '../support/edge/eventually';
-import { runRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
+import {
+  connectRedisCounters,
+  runRedisCounters,
+  stopRedisCounters,
+} from '../support/edge/redis-counters';
 import { startSentinels, type SentinelSetup } from '../support/edge/redis-sentinels';
 import { startTcpProxy } from '../support/edge/tcp-proxy';
 
@@ -21,8 +25,7 @@ afterEach(async () => {
 });
 
 async function connected(options: Partial<RedisCountersOptions> = SERVICE) {
-  const counters = runRedisCounters({ address: setup.address, ...options });
-  await counters.untilConnected();
+  const counters = await connectRedisCounters({ address: setup.address, ...options });
   return counters;
 }
 

@@ -11,7 +11,11 @@ import {
   untilAdded,
 } from '../support/edge/memcached-counters';
 import { startMemcachedServer } from '../support/edge/memcached-server';
-import { runRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
+import {
+  connectRedisCounters,
+  runRedisCounters,
+  stopRedisCounters,
+} from '../support/edge/redis-counters';
 import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 import { startTcpProxy } from '../support/edge/tcp-proxy';
 import { freePort } from '../support/free-port';
@@ -206,8 +210,11 @@ describe('Redis', () => {
 
   it('that hangs holds a bounded number of increments', async () => {
     const pool = { size: 1, onEmpty: 'error', onEmptyWaitMs: 50 } as const;
-    const counters = runRedisCounters({ address: server.address, timeoutMs: 3_000, pool });
-    await counters.untilConnected();
+    const counters = await connectRedisCounters({
+      address: server.address,
+      timeoutMs: 3_000,
+      pool,
+    });
     server.pause();
     const many = Array.from({ length: 10_000 }, () => increment('one_key'));
     const results = await Promise.allSettled(

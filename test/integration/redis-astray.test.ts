@@ -8,7 +8,7 @@ import { batch, freshKey, increment } from '../contract/counters.contract';
 import { eventually } from '../support/edge/eventually';
 import { startLyingRedis } from '../support/lying-redis';
 import { createRecordingLogger } from '../support/recording-logger';
-import { runRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
+import { connectRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
 
 let subscription = Subscription.EMPTY;
 const ends: (() => Promise<unknown>)[] = [];
@@ -76,11 +76,10 @@ async function startAstray(portOf = (named: number) => 20_000 + named) {
   const log = startOutageLog();
   // It stands still, so that slots are read for a reason and not since time has passed.
   let nowMs = 0;
-  const counters = runRedisCounters(
+  const counters = await connectRedisCounters(
     { address: { kind: 'cluster', nodes: [{ host: '127.0.0.1', port: node.port }] } },
     { monotonicMs: () => nowMs, onEvent: log.onEvent },
   );
-  await counters.untilConnected();
   const fail = () => expect(counters.add(batch([increment(freshKey())]))).rejects.toThrow();
   return { node, log, counters, fail, pass: (ms: number) => (nowMs += ms) };
 }

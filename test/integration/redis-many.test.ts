@@ -4,7 +4,11 @@ import { batch, freshKey, increment } from '../contract/counters.contract';
 import { createAuthority, type Authority, type CertificateFiles } from '../support/certificates';
 import { eventually } from '../support/edge/eventually';
 import { startRedisCluster, type RedisClusterOptions } from '../support/edge/redis-cluster';
-import { runRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
+import {
+  connectRedisCounters,
+  runRedisCounters,
+  stopRedisCounters,
+} from '../support/edge/redis-counters';
 import { startSentinels, type SentinelSetupOptions } from '../support/edge/redis-sentinels';
 
 jest.setTimeout(60_000);
@@ -74,8 +78,7 @@ describe('TLS', () => {
     const tls = authority.issue('server', ['127.0.0.1']);
     const tlsClient = clientTls(authority.issue('tester'));
     const { address } = await sentinels({ tls, tlsClient });
-    const counters = runRedisCounters({ address, tls: mine() });
-    await counters.untilConnected();
+    const counters = await connectRedisCounters({ address, tls: mine() });
     expect((await counters.add(many())).after).toEqual(ONES);
   });
 });
@@ -86,8 +89,7 @@ describe('a cluster', () => {
     const dead = { host: '127.0.0.1', port: 1 };
     const [known] = [...address.nodes].reverse();
     const nodes = [dead, known as typeof dead];
-    const counters = runRedisCounters({ address: { kind: 'cluster', nodes } });
-    await counters.untilConnected();
+    const counters = await connectRedisCounters({ address: { kind: 'cluster', nodes } });
     expect((await counters.add(many())).after).toEqual(ONES);
     const [placed] = counters.events.filter(({ kind }) => kind === 'slots-changed');
     expect(placed).toMatchObject({

@@ -1,7 +1,11 @@
 import { claimText, noteVersions } from '../../src/counters/redis/notes';
 import type { RedisCountersOptions } from '../../src/counters/redis/options';
 import { startRedisCluster } from '../support/edge/redis-cluster';
-import { runRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
+import {
+  connectRedisCounters,
+  runRedisCounters,
+  stopRedisCounters,
+} from '../support/edge/redis-counters';
 import { startSentinels } from '../support/edge/redis-sentinels';
 import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 import { startLyingRedis } from '../support/lying-redis';
@@ -42,8 +46,7 @@ const FIELDS = { ann: '7', 'bob "ü"': 'unlimited' };
 afterEach(stopRedisCounters);
 
 async function connected({ address }: Pick<Store, 'address'>) {
-  const counters = runRedisCounters({ address });
-  await counters.untilConnected();
+  const counters = await connectRedisCounters({ address });
   return counters;
 }
 

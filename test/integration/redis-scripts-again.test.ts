@@ -5,7 +5,7 @@ import { eventuallyWithin } from '../support/edge/figure';
 import { startLyingRedis } from '../support/lying-redis';
 import { startRedisCluster } from '../support/edge/redis-cluster';
 import {
-  runRedisCounters,
+  connectRedisCounters,
   stopRedisCounters,
   type RunningRedisCounters,
 } from '../support/edge/redis-counters';
@@ -50,8 +50,7 @@ it.each([
   ['all scripts', ['-eval', '-evalsha'], ['+eval', '+evalsha']],
 ])('%s refused during one call are used again on the same connection', async (_, no, yes) => {
   const server = await start();
-  const counters = runRedisCounters({ address: server.address });
-  await counters.untilConnected();
+  const counters = await connectRedisCounters({ address: server.address });
   await askOnce(counters);
   await acl(server, ...no);
   await expect(askOnce(counters)).rejects.toThrow('needs scripts');
@@ -80,8 +79,7 @@ it.each([
 ])('%s refused to a new connection is used by it later on', async (_, no, yes) => {
   const server = await start();
   await acl(server, ...no);
-  const counters = runRedisCounters({ address: server.address });
-  await counters.untilConnected();
+  const counters = await connectRedisCounters({ address: server.address });
   expect(counters.kinds()).toEqual(['scripts-refused', 'connected']);
   await acl(server, ...yes);
   await untilScriptsAreBack(counters);
@@ -95,10 +93,9 @@ it.each(['closes', 'resets'])(
     ends.push(() => proxy.close());
     proxy.behaviour.closeOn = /eval|script/i;
     proxy.behaviour.closesWithReset = how === 'resets';
-    const counters = runRedisCounters({
+    const counters = await connectRedisCounters({
       address: { kind: 'tcp', host: '127.0.0.1', port: proxy.port },
     });
-    await counters.untilConnected();
     expect(counters.kinds()).toEqual(['scripts-refused', 'connected']);
     const { accepted } = proxy;
     const key = freshKey();
@@ -118,8 +115,7 @@ it.each(['closes', 'resets'])(
 it('each node of a cluster has them back', async () => {
   const cluster = await startRedisCluster();
   ends.push(() => cluster.stop());
-  const counters = runRedisCounters({ address: cluster.address });
-  await counters.untilConnected();
+  const counters = await connectRedisCounters({ address: cluster.address });
   const keys = Array.from({ length: 50 }, freshKey);
   const askAll = async () => {
     const adding = counters.add(batch(keys.map((key) => ask(GCRA, key))));
@@ -186,10 +182,9 @@ it.each([
   const { place, refusing, questions } = isCluster
     ? await startRefusingKeys(UNDECLARED, refusedInside(UNDECLARED))
     : await startRefusingKeys(CROSSSLOT, `-${CROSSSLOT}\r\n`);
-  const counters = runRedisCounters({
+  const counters = await connectRedisCounters({
     address: isCluster ? { kind: 'cluster', nodes: [place] } : { kind: 'tcp', ...place },
   });
-  await counters.untilConnected();
   await counters.add(batch([hit(freshKey())])).catch(() => undefined);
   await eventually(() => {
     expect(questions()).toBeGreaterThan(1);
@@ -204,7 +199,6 @@ it.each([
 
 it('a store that shall have no scripts lacks none', async () => {
   const server = await start();
-  const counters = runRedisCounters({ address: server.address, scripts: false });
-  await counters.untilConnected();
+  const counters = await connectRedisCounters({ address: server.address, scripts: false });
   expect(counters.lacksScripts()).toBe(false);
 });

@@ -18,7 +18,7 @@ import {
   type Fault,
 } from '../../support/edge/fault-drill';
 import {
-  runMemcachedCounters,
+  connectMemcachedCounters,
   stopMemcachedCounters,
   untilAdded,
 } from '../../support/edge/memcached-counters';
@@ -119,10 +119,9 @@ describe('memcached, command by command', () => {
       command === 'decr' ? 'nothing of it' : 'nothing of it; the operator gets the error';
     const row = [`\`${command}\` ${name}`, sees, 'what they held before it'].join(COLUMN);
     it(row, async () => {
-      const counters = runMemcachedCounters([{ host: '127.0.0.1', port: server.port }], {
+      const counters = await connectMemcachedCounters([{ host: '127.0.0.1', port: server.port }], {
         timeoutMs: 300,
       });
-      await counters.untilConnected();
       const counter = increment(freshKey(), 5);
       await counters.add(batch([counter]));
       await untilAdded(counters);

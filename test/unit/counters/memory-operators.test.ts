@@ -7,7 +7,7 @@ import { createDryCounters } from '../../../src/counters/dry-counters';
 import { findOver } from '../../../src/counters/over-entries';
 import { createMemoryCounters } from '../../../src/counters/memory/create-memory-counters';
 import { budgetEntry, budgetLimiterOf } from '../../support/budget-arbitraries';
-import { increment, START_SECONDS } from '../../support/increments';
+import { batch, increment, START_SECONDS } from '../../support/increments';
 import { runSteps } from '../../support/run-steps';
 
 const NOW = START_SECONDS;
@@ -31,11 +31,7 @@ describe.each(ALGORITHMS)('a counter of $kind.words.name in memory', (algorithm)
 
   it('is read, set and removed by operators', async () => {
     expect(read()).toBeUndefined();
-    await counters.add({
-      increments: [{ ...look, hits: 4 }],
-      groupEnds: undefined,
-      nowSeconds: NOW,
-    });
+    await counters.add(batch([{ ...look, hits: 4 }]));
     expect(read()).toBe(4);
     expect(await counters.set([look], 7, NOW)).toEqual([undefined]);
     expect(read()).toBe(7);
@@ -62,7 +58,7 @@ describe.each(ALGORITHMS)('a counter of $kind.words.name in memory', (algorithm)
       { ...look, hits: 0 },
     ];
     const dry = createDryCounters(readings);
-    const reply = await dry.add({ increments, groupEnds: undefined, nowSeconds: NOW });
+    const reply = await dry.add(batch(increments));
     expect(reply.states?.map((one) => one && usedHits(algorithm, one))).toEqual([7, 9]);
   });
 });
@@ -188,8 +184,7 @@ describe('counters with budgets', () => {
         reserve: { leaseMs: 60_000, isReleased: false },
       }),
     ] as const;
-    const add = (...increments: readonly Increment[]) =>
-      counters.add({ increments, groupEnds: undefined, nowSeconds: NOW });
+    const add = (...increments: readonly Increment[]) => counters.add(batch(increments));
     const listed = async () =>
       (await runSteps(counters.listOver(NOW, 10))).map(
         ({ key, limit, windowEndSeconds }) =>
@@ -218,7 +213,7 @@ describe('counters with budgets', () => {
   ])('of %d limits and %d blocks take the room of all of them', async (limits, blocks, bytes) => {
     const counters = createMemoryCounters({ clock: () => NOW }, { maxBytes: BYTES });
     const increments = Array.from({ length: 300 }, (_, at) => ask(at, withParts(limits, blocks)));
-    await counters.add({ increments, groupEnds: undefined, nowSeconds: NOW });
+    await counters.add(batch(increments));
     expect(counters.liveKeys).toBe(Math.floor(BYTES / (bytes + KEY)));
     await counters.close();
   });
@@ -230,7 +225,7 @@ describe('counters with budgets', () => {
     );
     const [small, large] = [withParts(1, 0), withParts(8, 0)];
     const fails = (one: Increment): Promise<boolean> =>
-      counters.add({ increments: [one], groupEnds: undefined, nowSeconds: NOW }).then(
+      counters.add(batch([one])).then(
         () => false,
         () => true,
       );
