@@ -7,7 +7,6 @@ import { batch, freshKey, increment } from '../contract/counters.contract';
 import { ask, slowRule, usedHits } from '../support/algorithm-increments';
 import { budgetEntry, budgetLimiterOf } from '../support/budget-arbitraries';
 import { eventually } from '../support/edge/eventually';
-import { startRedisCluster } from '../support/edge/redis-cluster';
 import {
   connectRedisCounters,
   stopRedisCounters,
@@ -20,7 +19,8 @@ import {
   OOM,
   type RedisRefusal,
 } from '../support/edge/redis-refusals';
-import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
+import { type RedisServer } from '../support/edge/redis-server';
+import { REDIS_STORES, type RedisStore } from '../support/edge/redis-stores';
 import { counterStates, type StateLimiter } from '../support/limiters';
 
 jest.setTimeout(60_000);
@@ -84,33 +84,17 @@ const isRefused = ({ refuses }: Case, kind: Kind): boolean =>
 interface Store {
   readonly counters: RunningRedisCounters;
   readonly masters: readonly RedisServer[];
-  readonly stop: () => Promise<unknown>;
 }
 
-async function connect(
-  address: Parameters<typeof connectRedisCounters>[0]['address'],
-  masters: readonly RedisServer[],
-  stop: () => Promise<unknown>,
-): Promise<Store> {
+async function connect({ address, masters }: RedisStore): Promise<Store> {
   const counters = await connectRedisCounters({ address, timeoutMs: 10_000 });
   // All nodes of a cluster are connected, and what is said once is said.
   const keys = Array.from({ length: 64 }, () => increment(freshKey()));
   await eventually(async () => {
     expect((await counters.add(batch(keys, [keys.length]))).failures).toBeUndefined();
   });
-  return { counters, masters, stop };
+  return { counters, masters };
 }
-
-const STORES: Readonly<Record<string, () => Promise<Store>>> = {
-  'one server': async () => {
-    const server = await startRedisServer();
-    return connect(server.address, [server], () => server.stop());
-  },
-  cluster: async () => {
-    const cluster = await startRedisCluster();
-    return connect(cluster.address, cluster.masters, () => cluster.stop());
-  },
-};
 
 /** What is charged and held of the limit in fixed windows. */
 const takenOf = ({ entries: [window], held }: BudgetState): number => (window?.used ?? 0) + held;
@@ -138,14 +122,16 @@ async function addAll(
   });
 }
 
-describe.each(Object.keys(STORES))('%s that refuse to write', (name) => {
+describe.each(['one server', 'a cluster'] as const)('%s that refuse to write', (name) => {
+  let servers: RedisStore;
   let store: Store;
   beforeAll(async () => {
-    store = await (STORES[name] as () => Promise<Store>)();
+    servers = await REDIS_STORES[name]();
+    store = await connect(servers);
   });
   afterAll(async () => {
     await stopRedisCounters();
-    await store.stop();
+    await servers.stop();
   });
   const onAll = (act: (server: RedisServer) => Promise<unknown>) =>
     Promise.all(store.masters.map(act));

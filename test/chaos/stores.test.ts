@@ -1,5 +1,12 @@
+import { runInNewContext } from 'node:vm';
+import { setFlagsFromString } from 'node:v8';
 import { StoreError } from '../../src/core/errors';
 import type { Counters } from '../../src/core/ports';
+import {
+  createCircuitBreaker,
+  withCircuitBreaker,
+  type BreakerChange,
+} from '../../src/counters/circuit-breaker/circuit-breaker';
 import { placeOf } from '../../src/counters/memcached/protocol';
 import { batch, freshKey, increment } from '../contract/counters.contract';
 import { startStopwatch } from '../support/edge/core-time';
@@ -96,6 +103,50 @@ async function tryAdd(counters: Running, key = freshKey()) {
 const untilItCounts = (counters: Running) =>
   eventuallyWithin(() => counters.add(batch([increment(freshKey())])), BACK_WITHIN);
 
+/** As issued: KVSTORE_TIMEOUT=300ms. */
+const HUNG = { timeoutMs: 300, openMs: 1_500, longestMs: 1_000, backMs: 2_500, p99Ms: 5 };
+
+interface Call {
+  readonly startMs: number;
+  readonly ms: number;
+  readonly error: StoreError | undefined;
+}
+
+/** Calls at a steady pace, whether or not those before were answered. */
+function load(counters: Counters, everyMs: number) {
+  const calls: Call[] = [];
+  const open: Promise<void>[] = [];
+  const call = async (): Promise<void> => {
+    const startMs = performance.now();
+    const elapsedMs = startStopwatch();
+    const error = await counters.add(batch([increment(freshKey())])).then(
+      () => undefined,
+      (thrown: unknown) => thrown as StoreError,
+    );
+    calls.push({ startMs, ms: elapsedMs(), error });
+  };
+  const timer = setInterval(() => {
+    for (let each = 0; each < 4; each += 1) open.push(call());
+  }, everyMs);
+  return {
+    calls,
+    async stop() {
+      clearInterval(timer);
+      await Promise.all(open);
+    },
+  };
+}
+
+/** What is in use on the heap; not what is left for the next collection. */
+function usedBytes(): number {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  return process.memoryUsage().heapUsed;
+}
+
+const p99 = (calls: readonly Call[]): number =>
+  calls.map(({ ms }) => ms).sort((a, b) => a - b)[Math.floor(calls.length * 0.99)] ?? NaN;
+
 describe.each(STORES)('$name', ({ start, run, settle }) => {
   it('whose connections something cuts, and which is well, is back after one short pause each time', async () => {
     const proxy = await startProxy((await start()).port);
@@ -154,6 +205,59 @@ describe.each(STORES)('$name', ({ start, run, settle }) => {
     expectFigure({ name: 'next call', value: ms, unit: 'ms', below: TIMEOUT_MS });
     server.resume();
     await untilItCounts(counters);
+  });
+
+  it('that hangs under load is not asked while the breaker is open, and is asked again when it is back', async () => {
+    const server = await start();
+    const counters = run(server.port, HUNG.timeoutMs, 1_000);
+    await counters.untilConnected();
+    const changes: (BreakerChange & { readonly atMs: number })[] = [];
+    const guarded = withCircuitBreaker(
+      counters,
+      createCircuitBreaker({
+        monotonicMs: () => performance.now(),
+        onChange: (change) => changes.push({ ...change, atMs: performance.now() }),
+      }),
+    );
+    const { calls, stop } = load(guarded, 5);
+    await eventually(() => {
+      expect(calls.length).toBeGreaterThan(100);
+      // A store that waited for a core may have looked like one that hangs.
+      expect(changes.at(-1)?.kind ?? 'closed').toBe('closed');
+    });
+    const memoryBefore = usedBytes();
+    server.pause();
+    const hungMs = performance.now();
+    const elapsedMs = startStopwatch();
+    const opened = await eventually(() => {
+      const first = changes.find(({ atMs }) => atMs > hungMs);
+      if (first === undefined) throw new Error('the breaker is closed');
+      return { ...first, afterMs: elapsedMs() };
+    });
+    await eventually(
+      () => {
+        expect(calls.filter(({ startMs }) => startMs > opened.atMs).length).toBeGreaterThan(1_500);
+      },
+      { withinMs: 30_000 },
+    );
+    const wokeMs = performance.now();
+    server.resume();
+    await eventuallyWithin(
+      () => {
+        expect(calls.at(-1)).toMatchObject({ error: undefined });
+        expect(changes.at(-1)?.kind).toBe('closed');
+      },
+      { name: 'right again', belowMs: HUNG.backMs },
+    );
+    await stop();
+
+    const away = calls.filter(({ startMs }) => startMs > opened.atMs && startMs < wokeMs);
+    expect(away.filter(({ error }) => error === undefined)).toEqual([]);
+    expect(usedBytes() - memoryBefore).toBeLessThan(50e6);
+    const longestMs = Math.max(...calls.map(({ ms }) => ms));
+    expectFigure({ name: 'open', value: opened.afterMs, unit: 'ms', below: HUNG.openMs });
+    expectFigure({ name: 'p99 while open', value: p99(away), unit: 'ms', below: HUNG.p99Ms });
+    expectFigure({ name: 'longest call', value: longestMs, unit: 'ms', below: HUNG.longestMs });
   });
 
   it('that hangs before the first connection is not taken for connected', async () => {

@@ -1,42 +1,24 @@
 import { claimText, noteVersions } from '../../src/counters/redis/notes';
-import type { RedisCountersOptions } from '../../src/counters/redis/options';
-import { startRedisCluster } from '../support/edge/redis-cluster';
 import {
   connectRedisCounters,
   runRedisCounters,
   stopRedisCounters,
 } from '../support/edge/redis-counters';
-import { startSentinels } from '../support/edge/redis-sentinels';
 import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
+import { REDIS_STORES, type RedisStore } from '../support/edge/redis-stores';
 import { startLyingRedis } from '../support/lying-redis';
 
 jest.setTimeout(60_000);
 
 /** What instances keep in Redis beside counters: texts that one claims, versions that each notes, and limits that they read. */
 
-interface Store {
-  readonly address: RedisCountersOptions['address'];
-  /** What a call says that comes before the first connection. */
-  readonly away: RegExp;
-  readonly serverOf: (key: string) => Promise<RedisServer>;
-  readonly stop: () => Promise<unknown>;
-}
-
-const STORES: Readonly<Record<string, () => Promise<Store>>> = {
-  'one server': async () => {
-    const server = await startRedisServer();
-    const serverOf = () => Promise.resolve(server);
-    return { address: server.address, away: /redis/, serverOf, stop: () => server.stop() };
-  },
-  'the master that sentinels name': async () => {
-    const { address, servers, stop } = await startSentinels();
-    return { address, away: /sentinel|master/, serverOf: () => Promise.resolve(servers[0]), stop };
-  },
-  'the nodes of a cluster': async () => {
-    const { address, ownerOf, stop } = await startRedisCluster();
-    return { address, away: /cluster/, serverOf: ownerOf, stop };
-  },
-};
+/** What a call says that comes before the first connection. */
+const AWAY = {
+  'one server': /redis/,
+  sentinels: /sentinel|master/,
+  'a cluster': /cluster/,
+} as const;
+type Name = keyof typeof AWAY;
 
 const KEY = 'weir:time_zones';
 const note = (...versions: readonly string[]) => ({ key: KEY, versions, ttlSeconds: 300 });
@@ -45,21 +27,21 @@ const FIELDS = { ann: '7', 'bob "ü"': 'unlimited' };
 
 afterEach(stopRedisCounters);
 
-async function connected({ address }: Pick<Store, 'address'>) {
+async function connected({ address }: Pick<RedisStore, 'address'>) {
   const counters = await connectRedisCounters({ address });
   return counters;
 }
 
-describe.each(Object.keys(STORES))('on %s', (name) => {
-  let store: Store;
+describe.each(Object.keys(AWAY) as Name[])('on %s', (name) => {
+  let store: RedisStore;
   beforeAll(async () => {
-    store = await (STORES[name] as () => Promise<Store>)();
+    store = await REDIS_STORES[name]();
   });
   afterAll(() => store.stop());
 
   it('a text is held that the first of several instances claims, and fails before there is a connection', async () => {
     const counters = runRedisCounters({ address: store.address });
-    await expect(claimText(counters, claim('first'))).rejects.toThrow(store.away);
+    await expect(claimText(counters, claim('first'))).rejects.toThrow(AWAY[name]);
     await counters.untilConnected();
     expect(await claimText(counters, claim('first'))).toBe('first');
     expect(await claimText(counters, claim('second'))).toBe('first');
