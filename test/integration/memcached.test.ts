@@ -4,6 +4,7 @@ import { faultOfKey } from '../../src/counters/memcached/protocol';
 import { batch, freshKey, increment } from '../contract/counters.contract';
 import { createAuthority, type Authority, type CertificateFiles } from '../support/certificates';
 import { eventually } from '../support/edge/eventually';
+import { startFakeMemcached } from '../support/fake-memcached';
 import { freePort } from '../support/free-port';
 import {
   connectMemcachedCounters,
@@ -323,6 +324,19 @@ it('counts what it does', async () => {
     [name('increment.__code=success')]: 1,
     [name('add.__code=success')]: 1,
   });
+});
+
+it('counts what a node that is full refuses, each key for itself, and says it', async () => {
+  const server = await startFakeMemcached();
+  server.wrong = { command: 'add', answer: 'SERVER_ERROR out of memory storing object' };
+  const counters = await connectMemcachedCounters([{ host: '127.0.0.1', port: server.port }]);
+  for (const key of [freshKey(), freshKey()])
+    expect((await counters.add(batch([increment(key)]))).after).toEqual([1]);
+  await untilAdded(counters);
+  expect(counters.kinds()).toEqual(['connected', 'not-added']);
+  expect(counters.statistics.get('ratelimit.memcache.add.__code=error')).toBe(2);
+  await counters.stop();
+  await server.close();
 });
 
 it('ends its run when it is closed', async () => {

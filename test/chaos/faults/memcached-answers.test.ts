@@ -134,6 +134,7 @@ describe('memcached, command by command', () => {
             expect.objectContaining({ kind: 'not-added', hits: 2 }),
           );
         });
+        expect(counters.statistics.get('ratelimit.memcache.increment.__code=error')).toBe(1);
       } else {
         const failures =
           command === 'delete'
@@ -146,6 +147,7 @@ describe('memcached, command by command', () => {
         const { after } = await counters.add(batch([{ ...counter, hits: 1 }]));
         expect(after).toEqual([6]);
       });
+      await untilAdded(counters);
       expect(counters.kinds().includes('disconnected')).toBe(!isError(answer));
     });
   }
