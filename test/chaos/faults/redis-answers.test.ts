@@ -18,6 +18,7 @@ import {
   BROKEN,
   ENDS,
   itPlaysAll,
+  rowsOf,
   NO_ANSWER,
   NO_MASTER,
   SILENT,
@@ -84,124 +85,61 @@ const AWAY = { sees: 'UNAVAILABLE', says: CANNOT_REACH } as const;
 const connecting = { whenConnecting: true, start: start(), act: addFixed } as const;
 
 const auth = { username: undefined, password: 'secret' };
+const onDatabase = { ...connecting, start: start({ database: 1 }) } as const;
+const isQuestion = (words: readonly string[]) =>
+  asksForScripts('eval')(words) || asksForScripts('evalsha')(words);
+const question = {
+  ...connecting,
+  command: '`EVAL` or `EVALSHA` without keys, which asks for scripts',
+  is: isQuestion,
+} as const;
+const byEval = { ...question, command: '`EVAL` without keys', is: asksForScripts('eval') } as const;
+const bySha = {
+  ...question,
+  command: '`EVALSHA` without keys',
+  is: asksForScripts('evalsha'),
+} as const;
+const right = { ...connecting, command: '`EXPIRE` of no counter', is: asksForExpire } as const;
+const ofSentinel = {
+  ...right,
+  command: '`EXPIRE` of no counter, of a sentinel',
+  besides: ([name]: readonly string[]) => (name === 'ROLE' ? list('sentinel') : undefined),
+} as const;
+const refusedFor = (says: RegExp) => ({ sees: 'UNAVAILABLE', says }) as const;
 const GREETING: readonly PlayedCommand[] = [
-  {
-    ...connecting,
-    ...AWAY,
-    command: '`AUTH`',
-    is: named('auth'),
-    start: start({ auth }),
-    answers: [...ALL, ...BROKEN],
-  },
-  {
-    ...connecting,
-    ...AWAY,
-    command: '`SELECT`',
-    is: named('select'),
-    start: start({ database: 1 }),
-    answers: [...ALL, ...BROKEN],
-  },
-  {
-    ...connecting,
-    ...AWAY,
-    command: '`PING`',
-    is: named('ping'),
-    answers: [...REFUSALS.slice(0, -1), ...WRONG_SERVER, ...BROKEN],
-  },
-  {
-    ...connecting,
-    command: '`PING`',
-    is: named('ping'),
-    answers: [NO_PERMISSION, UNKNOWN_COMMAND],
-  },
-  {
-    ...connecting,
-    command: '`EVAL` or `EVALSHA` without keys, which asks for scripts',
-    is: (words) => asksForScripts('eval')(words) || asksForScripts('evalsha')(words),
-    who: 'rules that need scripts: they fail',
-    says: NO_SCRIPTS_SAID,
-    answers: [...NO_SCRIPTS, ...LACKS_OF_SCRIPTS, ...ENDS],
-  },
-  {
-    ...connecting,
-    ...AWAY,
-    command: '`EVAL` without keys',
-    is: asksForScripts('eval'),
-    answers: [...REFUSALS, ...WRONG_SERVER, ...NO_LACKS_OF_SCRIPTS, ...NO_ANSWER],
-  },
-  {
-    ...connecting,
-    command: '`EVALSHA` without keys',
-    is: asksForScripts('evalsha'),
-    answers: [...REFUSALS, ...WRONG_SERVER],
-  },
-  {
-    ...connecting,
-    ...AWAY,
-    command: '`EVALSHA` without keys',
-    is: asksForScripts('evalsha'),
-    answers: NO_ANSWER,
-  },
-  {
-    ...connecting,
-    command: '`EXPIRE` of no counter, which asks for the right',
-    is: asksForExpire,
-    says: /may not run EXPIRE/,
-    answers: [NO_PERMISSION],
-  },
-  {
-    ...connecting,
-    command: '`EXPIRE` of no counter',
-    is: asksForExpire,
-    answers: [...REFUSALS.filter((answer) => !isOfCluster(answer)), UNKNOWN_COMMAND],
-  },
-  {
-    ...connecting,
-    ...AWAY,
-    command: '`EXPIRE` of no counter',
-    is: asksForExpire,
-    answers: [...WRONG_SERVER, ...REDIS_AWAY, ...BROKEN],
-  },
-  {
-    ...connecting,
-    sees: 'UNAVAILABLE',
-    says: /KVSTORE_TYPE=cluster/,
-    command: '`EXPIRE` of no counter',
-    is: asksForExpire,
-    answers: REFUSALS.filter(isOfCluster),
-  },
-  {
-    ...connecting,
-    sees: 'UNAVAILABLE',
-    says: /KVSTORE_TYPE=sentinel/,
-    command: '`EXPIRE` of no counter, of a sentinel',
-    is: asksForExpire,
-    besides: ([name]) => (name === 'ROLE' ? list('sentinel') : undefined),
-    answers: [UNKNOWN_COMMAND],
-  },
-  {
-    ...connecting,
-    sees: 'UNAVAILABLE',
-    says: /protocol_version/,
-    command: '`PING`',
-    is: named('ping'),
-    answers: ['NOPROTO unsupported protocol version'],
-  },
-  {
-    ...connecting,
-    command: '`HELLO`, before `SELECT`',
-    is: named('hello'),
-    start: start({ database: 1 }),
-    answers: ALL,
-  },
-  {
-    ...connecting,
-    ...AWAY,
-    command: '`HELLO`, before `SELECT`',
-    is: named('hello'),
-    start: start({ database: 1 }),
-    answers: BROKEN,
-  },
+  ...rowsOf({ ...connecting, command: '`AUTH`', is: named('auth'), start: start({ auth }) }, [
+    [...ALL, ...BROKEN],
+    AWAY,
+  ]),
+  ...rowsOf({ ...onDatabase, command: '`SELECT`', is: named('select') }, [
+    [...ALL, ...BROKEN],
+    AWAY,
+  ]),
+  ...rowsOf(
+    { ...connecting, command: '`PING`', is: named('ping') },
+    [[...REFUSALS.slice(0, -1), ...WRONG_SERVER, ...BROKEN], AWAY],
+    [[NO_PERMISSION, UNKNOWN_COMMAND]],
+    [['NOPROTO unsupported protocol version'], refusedFor(/protocol_version/)],
+  ),
+  ...rowsOf(question, [
+    [...NO_SCRIPTS, ...LACKS_OF_SCRIPTS, ...ENDS],
+    { who: 'rules that need scripts: they fail', says: NO_SCRIPTS_SAID },
+  ]),
+  ...rowsOf(byEval, [[...REFUSALS, ...WRONG_SERVER, ...NO_LACKS_OF_SCRIPTS, ...NO_ANSWER], AWAY]),
+  ...rowsOf(bySha, [[...REFUSALS, ...WRONG_SERVER]], [NO_ANSWER, AWAY]),
+  ...rowsOf(
+    right,
+    [[NO_PERMISSION], { says: /may not run EXPIRE/ }],
+    [[...REFUSALS.filter((answer) => !isOfCluster(answer)), UNKNOWN_COMMAND]],
+    [[...WRONG_SERVER, ...REDIS_AWAY, ...BROKEN], AWAY],
+    [REFUSALS.filter(isOfCluster), refusedFor(/KVSTORE_TYPE=cluster/)],
+  ),
+  ...rowsOf(ofSentinel, [[UNKNOWN_COMMAND], refusedFor(/KVSTORE_TYPE=sentinel/)]),
+  ...rowsOf(
+    { ...onDatabase, command: '`HELLO`, before `SELECT`', is: named('hello') },
+    [ALL],
+    [BROKEN, AWAY],
+  ),
 ];
 
 const kinds = [addHeldBack, addGcra, addSliding, addBudget].map((act) => ({
@@ -241,48 +179,42 @@ const get = {
 const REFUSED = { sees: 'UNAVAILABLE' } as const;
 const LEFT = { ...REFUSED, says: LOST } as const;
 const HALF_DONE = { ...REFUSED, isUnsure: true } as const;
+const UNSURE = { ...LEFT, isUnsure: true } as const;
+const LATE = { ...UNSURE, sees: 'DEADLINE_EXCEEDED' } as const;
+const NO_HOLDING_BACK = { who: 'nobody: it holds nothing back' } as const;
 const COUNTING: readonly PlayedCommand[] = [
-  ...[byScript, plain].flatMap((about): readonly PlayedCommand[] => [
-    { ...about, ...REFUSED, answers: REFUSALS },
-    { ...about, ...LEFT, answers: WRONG_SERVER },
-    { ...about, ...REFUSED, answers: OF_KEYS },
+  ...[byScript, plain].flatMap((about) =>
+    rowsOf(about, [REFUSALS, REFUSED], [WRONG_SERVER, LEFT], [OF_KEYS, REFUSED]),
+  ),
+  ...rowsOf(byScript, [['NOSCRIPT No matching script.']]),
+  ...rowsOf({ ...byScript, alike: kinds.slice(0, 1), command: '`EVALSHA` of fixed windows' }, [
+    NO_SCRIPTS,
+    { who: 'nobody: plain commands are used', says: NO_SCRIPTS_SAID },
   ]),
-  { ...byScript, answers: ['NOSCRIPT No matching script.'] },
-  {
-    ...byScript,
-    alike: kinds.slice(0, 1),
-    command: '`EVALSHA` of fixed windows',
-    who: 'nobody: plain commands are used',
-    says: NO_SCRIPTS_SAID,
-    answers: NO_SCRIPTS,
-  },
-  {
-    ...needsScripts,
-    ...REFUSED,
-    command: '`EVALSHA` of rules that need scripts',
-    says: NO_SCRIPTS_SAID,
-    answers: NO_SCRIPTS,
-  },
-  { ...inside, ...REFUSED, answers: INSIDE },
-  { ...inside, ...LEFT, answers: [...WRONG_SERVER.slice(0, 1), '@user_script: 7: -READONLY no'] },
-  { ...inside, ...REFUSED, answers: [...OF_KEYS, ...FORBIDDEN_KEY_INSIDE] },
-  {
-    ...inside,
-    ...HALF_DONE,
-    command: '`EXPIRE` inside it',
-    alike: [],
-    answers: [`${COUNTED}${NO_PERMISSION}`],
-  },
-  { ...plain, ...REFUSED, answers: [FORBIDDEN_KEY] },
-  { ...plain, ...HALF_DONE, answers: REDIS_AWAY },
-  { ...expire, ...HALF_DONE, answers: [...ERRORS, ...REDIS_AWAY] },
-  { ...expire, ...LEFT, answers: WRONG_SERVER },
-  { ...get, who: 'nobody: it holds nothing back', answers: [...REFUSALS, ...OF_KEYS] },
-  { ...get, who: 'nobody: it holds nothing back', says: LOST, answers: WRONG_SERVER },
-  ...[byScript, plain, expire, get].flatMap((about): readonly PlayedCommand[] => [
-    { ...about, ...LEFT, isUnsure: true, answers: TORN },
-    { ...about, sees: 'DEADLINE_EXCEEDED', says: LOST, isUnsure: true, answers: SILENT },
+  ...rowsOf({ ...needsScripts, command: '`EVALSHA` of rules that need scripts' }, [
+    NO_SCRIPTS,
+    refusedFor(NO_SCRIPTS_SAID),
   ]),
+  ...rowsOf(
+    inside,
+    [INSIDE, REFUSED],
+    [[...WRONG_SERVER.slice(0, 1), '@user_script: 7: -READONLY no'], LEFT],
+    [[...OF_KEYS, ...FORBIDDEN_KEY_INSIDE], REFUSED],
+  ),
+  ...rowsOf({ ...inside, command: '`EXPIRE` inside it', alike: [] }, [
+    [`${COUNTED}${NO_PERMISSION}`],
+    HALF_DONE,
+  ]),
+  ...rowsOf(plain, [[FORBIDDEN_KEY], REFUSED], [REDIS_AWAY, HALF_DONE]),
+  ...rowsOf(expire, [[...ERRORS, ...REDIS_AWAY], HALF_DONE], [WRONG_SERVER, LEFT]),
+  ...rowsOf(
+    get,
+    [[...REFUSALS, ...OF_KEYS], NO_HOLDING_BACK],
+    [WRONG_SERVER, { ...NO_HOLDING_BACK, says: LOST }],
+  ),
+  ...[byScript, plain, expire, get].flatMap((about) =>
+    rowsOf(about, [TORN, UNSURE], [SILENT, LATE]),
+  ),
 ];
 
 const forgotten = {
@@ -303,20 +235,16 @@ const ttl = {
   },
   isUnsure: true,
 } as const;
+const TIMED_OUT = { sees: 'DEADLINE_EXCEEDED', says: LOST } as const;
 const SECOND: readonly PlayedCommand[] = [
-  { ...forgotten, act: addFixed, answers: REFUSALS, sees: 'UNAVAILABLE' },
-  { ...forgotten, act: addFixed, answers: WRONG_SERVER, sees: 'UNAVAILABLE', says: LOST },
-  {
-    ...forgotten,
-    act: addFixed,
-    answers: NO_SCRIPTS,
-    who: 'rules that need scripts: they fail',
-    says: NO_SCRIPTS_SAID,
-  },
-  { ...forgotten, act: addGcra, answers: TORN, sees: 'UNAVAILABLE', says: LOST, isUnsure: true },
-  { ...ttl, answers: ERRORS, sees: 'UNAVAILABLE' },
-  { ...ttl, answers: [...WRONG_SERVER, ...TORN], sees: 'UNAVAILABLE', says: LOST },
-  { ...ttl, answers: SILENT, sees: 'DEADLINE_EXCEEDED', says: LOST },
+  ...rowsOf(
+    { ...forgotten, act: addFixed },
+    [REFUSALS, REFUSED],
+    [WRONG_SERVER, LEFT],
+    [NO_SCRIPTS, { who: 'rules that need scripts: they fail', says: NO_SCRIPTS_SAID }],
+  ),
+  ...rowsOf({ ...forgotten, act: addGcra }, [TORN, UNSURE]),
+  ...rowsOf(ttl, [ERRORS, REFUSED], [[...WRONG_SERVER, ...TORN], LEFT], [SILENT, TIMED_OUT]),
 ];
 
 const claim = (counters: RunningRedisCounters) =>
@@ -342,33 +270,38 @@ const ofKeys = {
   act: claim,
   alike: [named('get'), expires].map((is) => ({ is, act: claim })),
 } as const;
-const BESIDE = [forLimits, ofKeys].flatMap((about): readonly PlayedCommand[] => [
-  { ...about, answers: [...ERRORS, UNKNOWN_COMMAND], sees: 'UNAVAILABLE' },
-  { ...about, answers: [...WRONG_SERVER, ...TORN], sees: 'UNAVAILABLE', says: LOST },
-  { ...about, answers: SILENT, sees: 'DEADLINE_EXCEEDED', says: LOST },
-]);
+const BESIDE = [forLimits, ofKeys].flatMap((about) =>
+  rowsOf(
+    about,
+    [[...ERRORS, UNKNOWN_COMMAND], REFUSED],
+    [[...WRONG_SERVER, ...TORN], LEFT],
+    [SILENT, TIMED_OUT],
+  ),
+);
 
 const listening = start({ forgetChannel: 'forget' }, { onForget: () => undefined });
+const UNHEARD = { says: /refuses messages between local caches/ } as const;
 const MESSAGES: readonly PlayedCommand[] = [
-  {
-    command: '`SUBSCRIBE`',
-    is: named('subscribe'),
-    whenConnecting: true,
-    start: listening,
-    act: addFixed,
-    who: 'local caches: they hear nothing',
-    says: /refuses messages between local caches/,
-    answers: [...ALL, ...BROKEN],
-  },
-  {
-    command: '`PUBLISH`',
-    is: named('publish'),
-    start: listening,
-    act: (counters) => Promise.resolve(counters.publishInvalidation?.(['k'])),
-    who: 'local caches of other instances: they hear nothing',
-    says: /refuses messages between local caches/,
-    answers: [...ALL, ...BROKEN],
-  },
+  ...rowsOf(
+    {
+      ...connecting,
+      start: listening,
+      command: '`SUBSCRIBE`',
+      is: named('subscribe'),
+      who: 'local caches: they hear nothing',
+    },
+    [[...ALL, ...BROKEN], UNHEARD],
+  ),
+  ...rowsOf(
+    {
+      start: listening,
+      command: '`PUBLISH`',
+      is: named('publish'),
+      act: (counters) => Promise.resolve(counters.publishInvalidation?.(['k'])),
+      who: 'local caches of other instances: they hear nothing',
+    },
+    [[...ALL, ...BROKEN], UNHEARD],
+  ),
 ];
 
 const inSentinel = {
@@ -384,31 +317,24 @@ const inSentinel = {
   },
 } as const;
 const SENTINEL: readonly PlayedCommand[] = [
-  {
-    ...inSentinel,
-    command: '`SENTINEL`, while no other names a master',
-    is: named('sentinel'),
-    sees: 'UNAVAILABLE',
-    says: /does not name the master/,
-    answers: [...FEW, ...BROKEN],
-  },
-  {
-    ...inSentinel,
-    command: '`SUBSCRIBE` of a sentinel',
-    is: named('subscribe'),
-    says: /does not let this service subscribe/,
-    answers: [...ALL, ...BROKEN],
-  },
-  { ...inSentinel, command: '`ROLE`', is: named('role'), answers: ALL },
-  {
-    ...inSentinel,
-    command: '`ROLE`',
-    is: named('role'),
-    sees: 'UNAVAILABLE',
-    says: /it is a slave, not the master/,
-    answers: NO_MASTER,
-  },
-  { ...inSentinel, ...AWAY, command: '`ROLE`', is: named('role'), answers: BROKEN },
+  ...rowsOf(
+    {
+      ...inSentinel,
+      command: '`SENTINEL`, while no other names a master',
+      is: named('sentinel'),
+    },
+    [[...FEW, ...BROKEN], refusedFor(/does not name the master/)],
+  ),
+  ...rowsOf({ ...inSentinel, command: '`SUBSCRIBE` of a sentinel', is: named('subscribe') }, [
+    [...ALL, ...BROKEN],
+    { says: /does not let this service subscribe/ },
+  ]),
+  ...rowsOf(
+    { ...inSentinel, command: '`ROLE`', is: named('role') },
+    [ALL],
+    [NO_MASTER, refusedFor(/it is a slave, not the master/)],
+    [BROKEN, AWAY],
+  ),
 ];
 
 itPlaysAll([

@@ -60,6 +60,13 @@ export interface PlayedCommand {
   readonly alike?: readonly Pick<PlayedCommand, 'is' | 'act'>[];
 }
 
+/** Rows about one command: answers, and what comes of them. */
+export const rowsOf = (
+  about: Omit<PlayedCommand, 'answers'>,
+  ...outcomes: readonly (readonly [readonly string[], Partial<PlayedCommand>?])[]
+): readonly PlayedCommand[] =>
+  outcomes.map(([answers, outcome]) => ({ ...about, ...outcome, answers }));
+
 /** A row of which nothing is logged, and one of its MOVED, which tells that a single server is one of several. */
 export function splitMoved(row: PlayedCommand): readonly PlayedCommand[] {
   const [moved, others] = [true, false].map((is) =>
