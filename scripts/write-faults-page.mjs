@@ -10,17 +10,14 @@ const { collectTestNames } = createRequire(import.meta.url)(
 );
 
 const FILES = [
-  'chaos/faults/redis',
+  'chaos/faults/servers',
   'chaos/faults/redis-sentinel',
   'chaos/faults/redis-cluster',
   'chaos/faults/redis-answers',
-  'chaos/faults/redis-other-answers',
   'chaos/faults/redis-operator-answers',
   'chaos/faults/redis-cluster-answers',
   'release/faults-behind-envoy',
-  'chaos/faults/memcached',
   'chaos/faults/memcached-answers',
-  'chaos/faults/outage-policies',
 ];
 
 const INTRODUCTION = `# Faults
@@ -28,7 +25,8 @@ const INTRODUCTION = `# Faults
 What callers see of every fault of a store, and what becomes of the counters. [outages.md](../outages.md) is the short form, with what a rule
 can answer instead: here \`on_store_error\` is \`error\`, the default, and over HTTP both statuses are a 503. In every row calls are right
 again within 2.5 seconds of the end of the fault, without help, unless the row says otherwise; no call takes longer than a second at
-\`KVSTORE_TIMEOUT=300ms\`.
+\`KVSTORE_TIMEOUT=300ms\`. Where a store refuses or does not answer, \`redis_error\` counts the call, and \`store_unknown_outcome\` one whose hits may
+be counted or not.
 
 This page is written by \`npm run docs\` from the names of the tests that cause each fault ([how](testing.md#faults)).
 `;
@@ -37,22 +35,14 @@ const OF_FAULTS = ['fault', 'the caller sees', 'the counters hold'];
 const OF_ANSWERS = [
   'the command',
   'the server answers',
-  'the caller sees',
-  'the log says',
-  'counted in',
-  'right again, once it answers rightly',
-];
-
-const OF_OTHERS = [
-  'the command',
-  'the server answers',
   'who notices it',
   'the log says of the store',
+  'the hits are',
 ];
 
 const tableOf = ([store, names]) => {
   const rows = names.map((name) => name.split(' → '));
-  const heads = [OF_FAULTS, OF_OTHERS, OF_ANSWERS].find(({ length }) => length === rows[0].length);
+  const heads = [OF_FAULTS, OF_ANSWERS].find(({ length }) => length === rows[0].length);
   const lines = [heads, heads.map(() => '-'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
   return `## ${store}\n\n${lines.join('\n')}\n`;
 };

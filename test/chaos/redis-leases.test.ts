@@ -1,12 +1,8 @@
 import { MAX_OPEN } from '../../src/core/budgets/budget';
 import type { BudgetState } from '../../src/core/kinds/kind';
 import type { ScriptIncrement } from '../../src/counters/redis/operations-call';
-import { readBudgetAnswer } from '../../src/counters/redis/budgets/budget-answer';
-import { encodeBudgetCall } from '../../src/counters/redis/budgets/budget-call';
-import { BUDGETS_SCRIPT } from '../../src/counters/redis/lua/scripts';
-import { unpack } from '../../src/counters/redis/message-pack';
-import { callScript } from '../../src/counters/redis/script-call';
 import { budgetEntry, budgetLimiterOf } from '../support/budget-arbitraries';
+import { callBudgets } from '../support/budget-call';
 import { expectFigure } from '../support/edge/figure';
 import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 
@@ -22,15 +18,10 @@ const GATE = budgetLimiterOf({
     budgetEntry({
       sort,
       limit: 50_000_000,
-      burst: 50_000_000,
       periodSeconds: 86_400,
-      chargeDenied: false,
     }),
   ),
   reserve: { leaseMs: LEASE_MS, isReleased: false },
-  blocks: [],
-  isForced: false,
-  isShadow: false,
 });
 
 let server: RedisServer;
@@ -49,11 +40,8 @@ const ask = (hits: number, id?: string): ScriptIncrement => ({
 });
 
 const call = async (increments: readonly ScriptIncrement[], nowMs: number) => {
-  const nowSeconds = nowMs / 1_000;
-  const how = { groupEnds: undefined, nowSeconds, isDeclaringKeys: true };
-  const args = encodeBudgetCall({ increments, ...how, nowMicros: nowMs * 1_000 });
-  const answer = await callScript(server.client, BUDGETS_SCRIPT, args, 'eval');
-  const { states, failures } = readBudgetAnswer(unpack(answer as Buffer), increments);
+  const when = { nowMs, nowSeconds: nowMs / 1_000 };
+  const { states, failures } = await callBudgets(server.client, increments, when);
   expect(failures).toBeUndefined();
   return states as readonly BudgetState[];
 };

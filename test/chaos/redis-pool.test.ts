@@ -1,12 +1,15 @@
 import { StoreError } from '../../src/core/errors';
-import { MAX_BATCHES_IN_FLIGHT } from '../../src/counters/redis/connections';
+import {
+  MAX_BATCHES_IN_FLIGHT,
+  PAUSE_AFTER_FAILURE_MS,
+} from '../../src/counters/redis/connections';
 import type { PoolOptions, RedisCountersOptions } from '../../src/counters/redis/options';
 import { batch, freshKey, increment } from '../contract/counters.contract';
 import { startStopwatch } from '../support/edge/core-time';
 import { eventually } from '../support/edge/eventually';
 import { expectFigure } from '../support/edge/figure';
 import {
-  runRedisCounters,
+  connectRedisCounters,
   stopRedisCounters,
   type RunningRedisCounters,
 } from '../support/edge/redis-counters';
@@ -14,31 +17,32 @@ import { startRedisServer, type RedisServer } from '../support/edge/redis-server
 import { startTcpProxy, type TcpProxy } from '../support/edge/tcp-proxy';
 
 const WAIT_MS = 100;
+const FAR_MS = 150;
 /** Long enough to do something meanwhile, on a busy machine too. */
 const SLOW_MS = 1_000;
 
 let server: RedisServer;
 let proxy: TcpProxy;
+let nowMs: number;
 beforeEach(async () => {
   server = await startRedisServer();
   proxy = await startTcpProxy(server.port);
 });
 afterEach(async () => {
+  proxy.release();
   await stopRedisCounters();
   await proxy.close();
   await server.stop();
 });
 
-async function connect(pool: Partial<PoolOptions>, more?: Partial<RedisCountersOptions>) {
-  const counters = runRedisCounters({
+function connect(pool: Partial<PoolOptions>, more?: Partial<RedisCountersOptions>) {
+  return connectRedisCounters({
     address: { kind: 'tcp', host: '127.0.0.1', port: proxy.port },
     pool: { size: 1, onEmpty: 'wait', onEmptyWaitMs: WAIT_MS, ...pool },
     statisticsPrefix: 'pool',
     timeoutMs: 10_000,
     ...more,
   });
-  await counters.untilConnected();
-  return counters;
 }
 
 interface Outcome {
@@ -86,43 +90,6 @@ describe('a pool', () => {
       await Promise.all(Array.from({ length: 10 }, () => hit(counters, key)));
     expect(proxy.accepted).toBe(1);
     expect(await server.client.get(key)).toBe('200');
-  });
-
-  it('opens another connection before the first is busy, up to its size, and keeps them', async () => {
-    const counters = await connect({ size: 3 });
-    proxy.behaviour.answerDelayMs = 20;
-    const key = freshKey();
-    const outcomes = await Promise.all(
-      Array.from({ length: MAX_BATCHES_IN_FLIGHT * 6 }, () => hit(counters, key)),
-    );
-    expect(outcomes.every(({ result }) => typeof result === 'number')).toBe(true);
-    expect(await server.client.get(key)).toBe(String(MAX_BATCHES_IN_FLIGHT * 6));
-    await eventually(async () => {
-      await Promise.all(
-        Array.from({ length: MAX_BATCHES_IN_FLIGHT * 6 }, () => hit(counters, key)),
-      );
-      expect(active(counters)).toBe(3);
-    });
-  });
-
-  it('opens as many at once as have to carry what waits, however long each takes', async () => {
-    const counters = await connect({ size: 6 });
-    proxy.behaviour.answerDelayMs = SLOW_MS;
-    const busy = occupy(counters, 4);
-    // None but the first can have been made ready before an answer comes.
-    await eventually(() => {
-      expect([proxy.accepted, active(counters)]).toEqual([4, 1]);
-    });
-    const more = occupy(counters, 4);
-    await eventually(() => {
-      expect([proxy.accepted, active(counters)]).toEqual([6, 1]);
-    });
-    proxy.behaviour.answerDelayMs = 0;
-    const outcomes = [...(await busy), ...(await more)];
-    expect(outcomes.every(({ result }) => typeof result === 'number')).toBe(true);
-    await eventually(() => {
-      expect(active(counters)).toBe(6);
-    });
   });
 
   it('whose server refuses more connections goes on with those it has', async () => {
@@ -191,19 +158,6 @@ describe('an empty pool', () => {
     expect(counters.states).toEqual([false, true]);
   });
 
-  it('WAIT: waits until a connection is free, for longer than the wait duration', async () => {
-    const counters = await connect({ onEmpty: 'wait' });
-    proxy.behaviour.answerDelayMs = SLOW_MS;
-    const busy = occupy(counters);
-    await untilServerSaw(MAX_BATCHES_IN_FLIGHT);
-    proxy.behaviour.answerDelayMs = 0;
-    const { result, wholeMs } = await hit(counters, freshKey());
-    expect(result).toBe(1);
-    expect(wholeMs).toBeGreaterThan(WAIT_MS * 2);
-    expect(proxy.accepted).toBe(1);
-    await busy;
-  });
-
   it('WAIT: waits no longer than the time-out, and nothing of the batch was sent', async () => {
     const counters = await connect({ onEmpty: 'wait' }, { timeoutMs: 300 });
     server.pause();
@@ -216,15 +170,125 @@ describe('an empty pool', () => {
     await busy;
     expect(await server.client.exists(key)).toBe(0);
   });
+});
 
-  it('serves those who wait in the order in which they came', async () => {
-    const counters = await connect({ onEmpty: 'wait' });
-    proxy.behaviour.answerDelayMs = 50;
+/** Counters whose clock says that answers take so long while they connect, and stands still then. Later answers are held. */
+async function connectFar(
+  roundTripMs: number,
+  pool: Partial<PoolOptions>,
+  timeoutMs = 60_000,
+): Promise<RunningRedisCounters> {
+  let stepMs = roundTripMs;
+  nowMs = 0;
+  const counters = await connectRedisCounters(
+    {
+      address: { kind: 'tcp', host: '127.0.0.1', port: proxy.port },
+      statisticsPrefix: 'pool',
+      pool: { size: 10, onEmpty: 'wait', onEmptyWaitMs: 0, ...pool },
+      timeoutMs,
+    },
+    { monotonicMs: () => (nowMs += stepMs) },
+  );
+  stepMs = 0;
+  proxy.behaviour.holdsAnswers = true;
+  return counters;
+}
+
+const addMany = (counters: RunningRedisCounters, key: string, many: number) =>
+  Array.from({ length: many }, () =>
+    counters.add(batch([increment(key)])).then(
+      ({ after }) => after[0],
+      (error: unknown) => error,
+    ),
+  );
+
+/** Until so much was counted and so many connections were accepted, and the proxy has the answers to it. */
+async function untilItHasCount(key: string, count: number, connections: number): Promise<void> {
+  await eventually(async () => {
+    expect([await server.client.get(key), proxy.accepted]).toEqual([String(count), connections]);
+  });
+  await server.client.ping();
+}
+
+/** Passes on the answers to what was sent up to now. */
+function answerOnce(): void {
+  proxy.release();
+  proxy.behaviour.holdsAnswers = true;
+}
+
+const upTo = (last: number) => Array.from({ length: last }, (_, at) => at + 1);
+
+describe('a pool far from its server', () => {
+  it('sends at once what its connections will carry that are being opened', async () => {
+    const counters = await connectFar(FAR_MS, {});
     const key = freshKey();
-    const outcomes = await Promise.all(
-      Array.from({ length: MAX_BATCHES_IN_FLIGHT * 4 }, () => hit(counters, key)),
-    );
-    const counts = outcomes.map(({ result }) => result);
-    expect(counts).toEqual(Array.from({ length: MAX_BATCHES_IN_FLIGHT * 4 }, (_, at) => at + 1));
+    const adding = addMany(counters, key, MAX_BATCHES_IN_FLIGHT * 9);
+    await untilItHasCount(key, MAX_BATCHES_IN_FLIGHT * 9, 10);
+    proxy.release();
+    expect(await Promise.all(adding)).toEqual(upTo(MAX_BATCHES_IN_FLIGHT * 9));
+  });
+
+  it('grows where a connection takes longer to open than a call may take', async () => {
+    const counters = await connectFar(FAR_MS, { size: 2 }, 300);
+    proxy.release();
+    proxy.behaviour.answerDelayMs = 200;
+    const adding = addMany(counters, freshKey(), MAX_BATCHES_IN_FLIGHT);
+    await eventually(() => {
+      expect((counters.statistics.get('pool.cx_active') as () => number)()).toBe(2);
+    });
+    await Promise.all(adding);
+  });
+
+  it.each([[1], [3]])('of %i: sends no more than that takes, the others wait', async (size) => {
+    const counters = await connectFar(FAR_MS, { size });
+    const key = freshKey();
+    const most = MAX_BATCHES_IN_FLIGHT * size;
+    const adding = addMany(counters, key, most + 40);
+    await untilItHasCount(key, most, size);
+    proxy.release();
+    expect(await Promise.all(adding)).toEqual(upTo(most + 40));
+  });
+
+  it('of one, CREATE: sends no more while one beyond the size is being opened', async () => {
+    const counters = await connectFar(FAR_MS, { size: 1, onEmpty: 'create' });
+    const key = freshKey();
+    const adding = addMany(counters, key, MAX_BATCHES_IN_FLIGHT * 2 + 8);
+    await untilItHasCount(key, MAX_BATCHES_IN_FLIGHT, 2);
+    answerOnce();
+    await untilItHasCount(key, MAX_BATCHES_IN_FLIGHT * 2, 2);
+    proxy.release();
+    expect(await Promise.all(adding)).toEqual(upTo(MAX_BATCHES_IN_FLIGHT * 2 + 8));
+  });
+
+  it.each([
+    ['far away', FAR_MS],
+    ['near', 1],
+  ])('sends a server %s that hangs no more than one connection carries', async (_, roundTripMs) => {
+    const counters = await connectFar(roundTripMs, {});
+    const key = freshKey();
+    const first = addMany(counters, key, MAX_BATCHES_IN_FLIGHT);
+    nowMs += roundTripMs * 2 + 1;
+    const others = addMany(counters, key, MAX_BATCHES_IN_FLIGHT);
+    await untilItHasCount(key, MAX_BATCHES_IN_FLIGHT, 2);
+    proxy.release();
+    expect(await Promise.all([...first, ...others])).toEqual(upTo(MAX_BATCHES_IN_FLIGHT * 2));
+  });
+
+  it('that can grow again lets nobody past those who wait', async () => {
+    const counters = await connectFar(PAUSE_AFTER_FAILURE_MS, { size: 2 });
+    const key = freshKey();
+    proxy.behaviour.closeOn = /ping/i;
+    const full = addMany(counters, key, MAX_BATCHES_IN_FLIGHT * 3 + 8);
+    await eventually(() => {
+      expect(counters.kinds()).toContain('pool-not-grown');
+    });
+    await untilItHasCount(key, MAX_BATCHES_IN_FLIGHT * 2, 2);
+    answerOnce();
+    await untilItHasCount(key, MAX_BATCHES_IN_FLIGHT * 3, 2);
+    proxy.behaviour.closeOn = undefined;
+    nowMs += PAUSE_AFTER_FAILURE_MS;
+    const late = addMany(counters, key, 1);
+    proxy.release();
+    expect(await Promise.all([...full, ...late])).toEqual(upTo(MAX_BATCHES_IN_FLIGHT * 3 + 9));
   });
 });

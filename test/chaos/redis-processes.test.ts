@@ -1,102 +1,22 @@
-import { fork, spawn, type ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { eventually } from '../support/edge/eventually';
-import { startRedisCluster } from '../support/edge/redis-cluster';
 import { unpackRecord } from '../support/packed-record';
 import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 
 const PROCESSES = 4;
-/** Of each process; `WEIR_HITS=100000` makes more of them. */
-const FULL = process.env['WEIR_HITS'];
-const HITS = { single: Number(FULL ?? 4_000), cluster: Number(FULL ?? 1_500) };
-const HITTER = join(__dirname, '../support/redis-hitter.cjs');
 const RESERVER = join(__dirname, '../support/redis-reserver.cjs');
 const HELD = '{c:everybody_reserves~1}~r';
 const SLOTS = 5;
 const LEASE_MS = 1_000;
 /** Of each process that reserves: most are refused, for want of a slot or, at the end, by the limit. */
 const ROUNDS = 400;
-const KEY = 'everybody_hits_this_1795240200';
 
 jest.setTimeout(300_000);
 
 const ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0)) await end();
-});
-
-const hitsOf = (kind: keyof typeof HITS) => PROCESSES * HITS[kind];
-const limitOf = (kind: keyof typeof HITS) => Math.floor(hitsOf(kind) / 3);
-
-let hitters: readonly ChildProcess[];
-beforeAll(() => {
-  hitters = Array.from({ length: PROCESSES }, () => fork(HITTER));
-});
-afterAll(() => {
-  for (const hitter of hitters) hitter.kill();
-});
-
-/** All begin when the last is connected; answers how many hits were admitted. */
-async function hitTogether(
-  port: number,
-  kind: keyof typeof HITS,
-  more: { readonly key?: string; readonly algorithm?: string; readonly charging?: string } = {},
-): Promise<number> {
-  const [hits, limit] = [HITS[kind], limitOf(kind)];
-  const isCluster = kind === 'cluster' && more.algorithm === undefined;
-  for (const hitter of hitters) hitter.send({ port, key: KEY, hits, limit, isCluster, ...more });
-  await Promise.all(hitters.map(wordOf));
-  for (const hitter of hitters) hitter.send('start');
-  const admitted = await Promise.all(hitters.map(wordOf));
-  return admitted.reduce<number>((sum, hits) => sum + Number(hits), 0);
-}
-
-/** What a process says next. */
-function wordOf(child: ChildProcess): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const say = (word: unknown) => {
-      child.off('exit', end);
-      resolve(word);
-    };
-    const end = (code: number | null) => {
-      child.off('message', say);
-      reject(new Error(`it ended with ${String(code)} and said nothing`));
-    };
-    child.once('message', say).once('exit', end);
-  });
-}
-
-describe('several processes that hit one key', () => {
-  it('are counted exactly, and exactly the limit is admitted', async () => {
-    const server = await startRedisServer();
-    ends.push(() => server.stop());
-    const admitted = await hitTogether(server.port, 'single');
-    const count = await server.client.get(KEY);
-    expect([Number(count), admitted]).toEqual([hitsOf('single'), limitOf('single')]);
-  });
-
-  it.each([
-    ['gcra', '', '80000000s~g'],
-    ['gcra', 'charge_denied', '80000000s~g'],
-    ['sliding_window', '', '80000000s~s'],
-    ['sliding_window', 'charge_denied', '80000000s~s'],
-    ['fixed_window', '', '1795240200'],
-  ])('are admitted exactly as %s promises %s', async (algorithm, charging, end) => {
-    const server = await startRedisServer();
-    ends.push(() => server.stop());
-    const key = `everybody_asks_this_${end}`;
-    const admitted = await hitTogether(server.port, 'cluster', { key, algorithm, charging });
-    expect(admitted).toBe(limitOf('cluster'));
-  });
-
-  it('are counted exactly in a cluster', async () => {
-    const cluster = await startRedisCluster();
-    ends.push(() => cluster.stop());
-    const [seed] = cluster.masters as [RedisServer];
-    const admitted = await hitTogether(seed.port, 'cluster');
-    const count = await (await cluster.ownerOf(KEY)).client.get(KEY);
-    expect([Number(count), admitted]).toEqual([hitsOf('cluster'), limitOf('cluster')]);
-  });
 });
 
 /** The record of a counter with reservations: hits that are charged, and whether any is open. */

@@ -7,9 +7,8 @@ import { batch, freshKey, increment } from '../contract/counters.contract';
 import { ask, slowRule, usedHits } from '../support/algorithm-increments';
 import { budgetEntry, budgetLimiterOf } from '../support/budget-arbitraries';
 import { eventually } from '../support/edge/eventually';
-import { startRedisCluster } from '../support/edge/redis-cluster';
 import {
-  runRedisCounters,
+  connectRedisCounters,
   stopRedisCounters,
   type RunningRedisCounters,
 } from '../support/edge/redis-counters';
@@ -18,11 +17,10 @@ import {
   noPermissionFor,
   NOREPLICAS,
   OOM,
-  READONLY,
   type RedisRefusal,
 } from '../support/edge/redis-refusals';
-import { startSentinels } from '../support/edge/redis-sentinels';
-import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
+import { type RedisServer } from '../support/edge/redis-server';
+import { REDIS_STORES, type RedisStore } from '../support/edge/redis-stores';
 import { counterStates, type StateLimiter } from '../support/limiters';
 
 jest.setTimeout(60_000);
@@ -34,9 +32,6 @@ function budget(leaseMs?: number): BudgetLimiter {
   return budgetLimiterOf({
     entries: (['window', 'gcra'] as const).map((sort) => budgetEntry({ sort, ...limits })),
     reserve: leaseMs === undefined ? undefined : { leaseMs, isReleased: false },
-    blocks: [],
-    isForced: false,
-    isShadow: false,
   });
 }
 
@@ -89,38 +84,17 @@ const isRefused = ({ refuses }: Case, kind: Kind): boolean =>
 interface Store {
   readonly counters: RunningRedisCounters;
   readonly masters: readonly RedisServer[];
-  readonly stop: () => Promise<unknown>;
 }
 
-async function connect(
-  address: Parameters<typeof runRedisCounters>[0]['address'],
-  masters: readonly RedisServer[],
-  stop: () => Promise<unknown>,
-): Promise<Store> {
-  const counters = runRedisCounters({ address, timeoutMs: 10_000 });
-  await counters.untilConnected();
+async function connect({ address, masters }: RedisStore): Promise<Store> {
+  const counters = await connectRedisCounters({ address, timeoutMs: 10_000 });
   // All nodes of a cluster are connected, and what is said once is said.
   const keys = Array.from({ length: 64 }, () => increment(freshKey()));
   await eventually(async () => {
     expect((await counters.add(batch(keys, [keys.length]))).failures).toBeUndefined();
   });
-  return { counters, masters, stop };
+  return { counters, masters };
 }
-
-const STORES: Readonly<Record<string, () => Promise<Store>>> = {
-  'one server': async () => {
-    const server = await startRedisServer();
-    return connect(server.address, [server], () => server.stop());
-  },
-  sentinels: async () => {
-    const setup = await startSentinels();
-    return connect(setup.address, [setup.servers[0]], () => setup.stop());
-  },
-  cluster: async () => {
-    const cluster = await startRedisCluster();
-    return connect(cluster.address, cluster.masters, () => cluster.stop());
-  },
-};
 
 /** What is charged and held of the limit in fixed windows. */
 const takenOf = ({ entries: [window], held }: BudgetState): number => (window?.used ?? 0) + held;
@@ -148,14 +122,16 @@ async function addAll(
   });
 }
 
-describe.each(Object.keys(STORES))('%s that refuse to write', (name) => {
+describe.each(['one server', 'a cluster'] as const)('%s that refuse to write', (name) => {
+  let servers: RedisStore;
   let store: Store;
   beforeAll(async () => {
-    store = await (STORES[name] as () => Promise<Store>)();
+    servers = await REDIS_STORES[name]();
+    store = await connect(servers);
   });
   afterAll(async () => {
     await stopRedisCounters();
-    await store.stop();
+    await servers.stop();
   });
   const onAll = (act: (server: RedisServer) => Promise<unknown>) =>
     Promise.all(store.masters.map(act));
@@ -207,22 +183,4 @@ describe.each(Object.keys(STORES))('%s that refuse to write', (name) => {
       expect(store.counters.statistics.get(UNKNOWN) ?? 0).toBe(0);
     },
   );
-
-  if (name !== 'cluster')
-    it.each(NAMES)('(READONLY) lead to another connection, when asked for %s', async (kind) => {
-      await onAll(READONLY.mount);
-      const before = store.counters.events.length;
-      const [result] = await addAll(store, [hit(kind, freshKey())]);
-      expect(result).toBeInstanceOf(AnswerError);
-      expect((result as AnswerError).answer).toMatch(READONLY.says);
-      await eventually(() => {
-        expect(store.counters.events.slice(before)).toContainEqual(
-          expect.objectContaining({ kind: 'disconnected' }),
-        );
-      });
-      await onAll(READONLY.clear);
-      await eventually(async () => {
-        expect(await addAll(store, [hit(kind, freshKey())])).toEqual([0]);
-      });
-    });
 });

@@ -1,21 +1,17 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { StoreError } from '../../src/core/errors';
 import type { RedisCountersOptions } from '../../src/counters/redis/options';
 import { batch, freshKey, increment } from '../contract/counters.contract';
 import { eventually } from '../support/edge/eventually';
-import { eventuallyWithin } from '../support/edge/figure';
 import {
+  connectRedisCounters,
   runRedisCounters,
   stopRedisCounters,
-  type RunningRedisCounters,
 } from '../support/edge/redis-counters';
 import { startSentinels, type SentinelSetup } from '../support/edge/redis-sentinels';
 import { startTcpProxy } from '../support/edge/tcp-proxy';
 
 jest.setTimeout(60_000);
 
-/** The new master is found and used within this time of its promotion. */
-const USED_WITHIN_MS = 2_500;
 /** What the service uses unless told otherwise. */
 const SERVICE = { startupInitialMs: 1_000, startupMaxMs: 1_000, timeoutMs: 10_000 };
 
@@ -29,78 +25,9 @@ afterEach(async () => {
 });
 
 async function connected(options: Partial<RedisCountersOptions> = SERVICE) {
-  const counters = runRedisCounters({ address: setup.address, ...options });
-  await counters.untilConnected();
+  const counters = await connectRedisCounters({ address: setup.address, ...options });
   return counters;
 }
-
-/** Calls in a row; notes when each was counted and by which key, one key per call. */
-function hammer(counters: RunningRedisCounters, key: string) {
-  const counted: number[] = [];
-  const errors: StoreError[] = [];
-  let calls = 0;
-  let isStopped = false;
-  const work = async (): Promise<void> => {
-    while (!isStopped) {
-      calls += 1;
-      try {
-        await counters.add(batch([increment(key)]));
-        counted.push(performance.now());
-      } catch (error) {
-        errors.push(error as StoreError);
-        await delay(5);
-      }
-    }
-  };
-  const done = Promise.all([work(), work(), work(), work()]);
-  return {
-    counted,
-    errors,
-    async stop() {
-      isStopped = true;
-      await done;
-      return calls;
-    },
-  };
-}
-
-describe('the master', () => {
-  it('hands over in order: the next one is used within 2.5 s, and nothing fails after that', async () => {
-    const counters = await connected();
-    const load = hammer(counters, freshKey());
-    await eventually(() => {
-      expect(load.counted.length).toBeGreaterThan(50);
-    });
-    const next = await setup.failOver();
-    const key = freshKey();
-    await eventuallyWithin(
-      async () => {
-        await counters.add(batch([increment(key)]));
-        expect(Number(await next.client.get(key))).toBeGreaterThan(0);
-      },
-      { name: 'next master used', belowMs: USED_WITHIN_MS },
-    );
-    await load.stop();
-    const later = freshKey();
-    expect((await counters.add(batch([increment(later, 3)]))).after).toEqual([3]);
-    expect(await next.client.get(later)).toBe('3');
-  });
-
-  it('that became a replica is left at its first READONLY', async () => {
-    const counters = await connected({ ...SERVICE, timeoutMs: 1_000 });
-    const [master] = setup.servers;
-    await Promise.all(setup.sentinels.map((sentinel) => sentinel.stop()));
-    await master.client.replicaof('127.0.0.1', 1);
-    await expect(counters.add(batch([increment(freshKey())]))).rejects.toThrow(/READONLY/);
-    await eventually(() =>
-      expect(counters.add(batch([increment(freshKey())]))).rejects.toThrow(
-        /is a slave, not the master/,
-      ),
-    );
-    await master.client.replicaof('NO', 'ONE');
-    await eventually(() => counters.add(batch([increment(freshKey())])));
-  });
-});
 
 describe('sentinels', () => {
   it('one that answers is enough', async () => {

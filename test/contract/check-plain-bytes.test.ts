@@ -26,51 +26,30 @@ descriptors:
 `;
 const LINE = 'GET /check?page=/login';
 const hex = (byte: number) => byte.toString(16).padStart(2, '0');
+const get = (path: string) => [`GET ${path} HTTP/1.1`, 'Host: x', 'X-User: ann'];
+const to = (host: string) => [`${LINE} HTTP/1.1`, `Host: ${host}`, 'X-User: ann'];
+const by = (...headers: string[]) => [`${LINE} HTTP/1.1`, 'Host: x', ...headers];
 
 /** Requests with a byte in one of their parts; a text has a character for each byte. */
 const PARTS: Readonly<Record<string, (byte: string, code: string) => readonly string[]>> = {
   method: (b) => [`G${b}T /check?page=/login HTTP/1.1`, 'Host: x', 'X-User: ann'],
-  'start of the path': (b) => [`GET ${b}/check?page=/login HTTP/1.1`, 'Host: x', 'X-User: ann'],
-  path: (b) => [`GET /che${b}ck?page=/login HTTP/1.1`, 'Host: x', 'X-User: ann'],
-  'end of the path': (b) => [`GET /check${b}?page=/login HTTP/1.1`, 'Host: x', 'X-User: ann'],
-  'a slash in the path': (b) => [
-    `GET /a/../${b}/check?page=/login HTTP/1.1`,
-    'Host: x',
-    'X-User: ann',
-  ],
-  'code in the path': (_, code) => [
-    `GET /che%${code}ck?page=/login HTTP/1.1`,
-    'Host: x',
-    'X-User: ann',
-  ],
-  'name of the parameter': (b) => [
-    `GET /check?pa${b}ge=/a&page=/login HTTP/1.1`,
-    'Host: x',
-    'X-User: ann',
-  ],
-  'before the parameter': (b) => [
-    `GET /check?a=b${b}page=/login HTTP/1.1`,
-    'Host: x',
-    'X-User: ann',
-  ],
-  parameter: (b) => [`GET /check?page=/log${b}in HTTP/1.1`, 'Host: x', 'X-User: ann'],
-  'end of the parameter': (b) => [`${LINE}${b} HTTP/1.1`, 'Host: x', 'X-User: ann'],
-  'code in the parameter': (_, code) => [
-    `GET /check?page=/log%${code}in HTTP/1.1`,
-    'Host: x',
-    'X-User: ann',
-  ],
-  'two codes in the parameter': (b, code) => [
-    `GET /check?page=%c3%${code}%25${b} HTTP/1.1`,
-    'Host: x',
-    'X-User: ann',
-  ],
+  'start of the path': (b) => get(`${b}/check?page=/login`),
+  path: (b) => get(`/che${b}ck?page=/login`),
+  'end of the path': (b) => get(`/check${b}?page=/login`),
+  'a slash in the path': (b) => get(`/a/../${b}/check?page=/login`),
+  'code in the path': (_, code) => get(`/che%${code}ck?page=/login`),
+  'name of the parameter': (b) => get(`/check?pa${b}ge=/a&page=/login`),
+  'before the parameter': (b) => get(`/check?a=b${b}page=/login`),
+  parameter: (b) => get(`/check?page=/log${b}in`),
+  'end of the parameter': (b) => get(`/check?page=/login${b}`),
+  'code in the parameter': (_, code) => get(`/check?page=/log%${code}in`),
+  'two codes in the parameter': (b, code) => get(`/check?page=%c3%${code}%25${b}`),
   version: (b) => [`${LINE} HTTP/1.${b}`, 'Host: x', 'X-User: ann'],
-  'end of the host': (b) => [`${LINE} HTTP/1.1`, `Host: shop.example${b}`, 'X-User: ann'],
-  'start of the host': (b) => [`${LINE} HTTP/1.1`, `Host: ${b}shop.example`, 'X-User: ann'],
-  host: (b) => [`${LINE} HTTP/1.1`, `Host: shop${b}example`, 'X-User: ann'],
-  'a host of one byte': (b) => [`${LINE} HTTP/1.1`, `Host: ${b}`, 'X-User: ann'],
-  port: (b) => [`${LINE} HTTP/1.1`, `Host: shop.example:8${b}1`, 'X-User: ann'],
+  'end of the host': (b) => to(`shop.example${b}`),
+  'start of the host': (b) => to(`${b}shop.example`),
+  host: (b) => to(`shop${b}example`),
+  'a host of one byte': (b) => to(b),
+  port: (b) => to(`shop.example:8${b}1`),
   'host of the request line': (b) => [
     `GET http://x${b}/check?page=/login HTTP/1.1`,
     'Host: y',
@@ -81,11 +60,11 @@ const PARTS: Readonly<Record<string, (byte: string, code: string) => readonly st
     'Host: y',
     'X-User: ann',
   ],
-  'name of the header': (b) => [`${LINE} HTTP/1.1`, 'Host: x', `X${b}User: bob`, 'X-User: ann'],
-  'end of the name of the header': (b) => [`${LINE} HTTP/1.1`, 'Host: x', `X-User${b}: ann`],
-  'value of the header': (b) => [`${LINE} HTTP/1.1`, 'Host: x', `X-User: an${b}n`],
-  'end of the value of the header': (b) => [`${LINE} HTTP/1.1`, 'Host: x', `X-User: ann${b}`],
-  'a header of one byte': (b) => [`${LINE} HTTP/1.1`, 'Host: x', `X-User: ${b}`],
+  'name of the header': (b) => by(`X${b}User: bob`, 'X-User: ann'),
+  'end of the name of the header': (b) => by(`X-User${b}: ann`),
+  'value of the header': (b) => by(`X-User: an${b}n`),
+  'end of the value of the header': (b) => by(`X-User: ann${b}`),
+  'a header of one byte': (b) => by(`X-User: ${b}`),
   'no host': (b) => [`${LINE}${b} HTTP/1.0`, 'X-User: ann'],
 };
 

@@ -3,13 +3,9 @@ import type { BudgetState, CounterState, Reservation, State } from '../../src/co
 import type { AlgorithmName } from '../../src/core/kinds/kinds';
 import type { RuleLimit } from '../../src/core/rules/rules';
 import type { ScriptIncrement, OperationsReply } from '../../src/counters/redis/operations-call';
-import { readBudgetAnswer } from '../../src/counters/redis/budgets/budget-answer';
-import { encodeBudgetCall } from '../../src/counters/redis/budgets/budget-call';
-import { BUDGETS_SCRIPT } from '../../src/counters/redis/lua/scripts';
-import { unpack } from '../../src/counters/redis/message-pack';
 import { listOpen } from '../../src/counters/redis/open-reservations';
-import { callScript } from '../../src/counters/redis/script-call';
 import { budgetEntry, budgetLimiterOf } from '../support/budget-arbitraries';
+import { callBudgets } from '../support/budget-call';
 import { limiterOf } from '../support/limiters';
 import { describeWithStores, nearRedis, type NearRedis } from '../support/near-stores';
 
@@ -36,10 +32,7 @@ const call = async (
   increments: readonly ScriptIncrement[],
   nowMs: number,
 ): Promise<OperationsReply> => {
-  const about = { groupEnds: undefined, isDeclaringKeys: true, nowSeconds: nowMs / 1_000 };
-  const args = encodeBudgetCall({ increments, ...about, nowMicros: nowMs * 1_000 });
-  const answer = await callScript(server.client, BUDGETS_SCRIPT, args, 'eval');
-  const reply = readBudgetAnswer(unpack(answer as Buffer), increments);
+  const reply = await callBudgets(server.client, increments, { nowMs, nowSeconds: nowMs / 1_000 });
   expect(reply.failures).toBeUndefined();
   return reply;
 };
@@ -57,15 +50,11 @@ const ask = (
 const budget = (
   entries: BudgetLimiter['budget']['entries'],
   more: Partial<BudgetLimiter['budget']> = {},
-): BudgetLimiter =>
-  budgetLimiterOf({
-    ...{ entries, reserve: undefined, blocks: [], isForced: false, isShadow: false },
-    ...more,
-  });
+): BudgetLimiter => budgetLimiterOf({ entries, ...more });
 
 type Sort = Parameters<typeof budgetEntry>[0]['sort'];
 const entry = (sort: Sort, limit: number, periodSeconds = 60) =>
-  budgetEntry({ sort, limit, burst: limit, periodSeconds, chargeDenied: false });
+  budgetEntry({ sort, limit, periodSeconds });
 
 const RESERVE = { leaseMs: LEASE_MS, isReleased: false };
 const SLOTS = budget([entry('slots', 2)], { reserve: RESERVE });

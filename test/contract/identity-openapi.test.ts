@@ -1,75 +1,14 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import fc from 'fast-check';
 import { STATUS_OF_ERROR } from '../../src/identity/contract/errors';
 import { createReject } from '../../src/identity/service/create-identity-service';
-import { StoreUnavailable } from '../../src/identity/store/store';
-import { ANN, grant, grantApiKey, startIdentity } from '../support/identity';
-import { problemsOf, type Schema } from '../support/json-schema';
-import { send, type HttpAnswer } from '../support/raw-http';
-
-interface DocumentedHeader {
-  readonly $ref?: string;
-  readonly required?: boolean;
-  readonly schema?: Schema;
-}
-
-interface DocumentedResponse {
-  readonly $ref?: string;
-  readonly headers: Readonly<Record<string, DocumentedHeader>>;
-  readonly content?: { readonly 'application/json': { readonly schema: Schema } };
-}
-
-interface Operation {
-  readonly responses: Readonly<Record<string, DocumentedResponse>>;
-}
-
-interface OpenApi {
-  readonly openapi: string;
-  readonly paths: Readonly<Record<string, Readonly<Record<Method, Operation>>>>;
-  readonly components: {
-    readonly schemas: Readonly<Record<string, Schema>>;
-    readonly headers: Readonly<Record<string, DocumentedHeader>>;
-    readonly responses: Readonly<Record<string, DocumentedResponse>>;
-  };
-}
-
-type Method = 'get' | 'head' | 'options';
-
-const file = join(__dirname, '../../docs/identity/identity.openapi.json');
-const openapi = JSON.parse(readFileSync(file, 'utf8')) as OpenApi;
-const operations = openapi.paths['/v1/userinfo'] as Readonly<Record<Method, Operation>>;
-const { schemas, headers: sharedHeaders, responses: sharedResponses } = openapi.components;
-
-/** Of HTTP itself. */
-const OF_HTTP = new Set('connection content-length content-type date keep-alive'.split(' '));
-
-const lastPart = (reference = ''): string => reference.replace(/^.*\//, '');
-
-/** In both directions: what the document promises is there, and what is there is in the document. */
-function problemsOfAnswer(
-  { status, headers, body }: HttpAnswer,
-  method: Method = 'get',
-): readonly string[] {
-  const found = operations[method].responses[String(status)];
-  if (found === undefined) return [`the status ${String(status)} is not documented`];
-  const documented = sharedResponses[lastPart(found.$ref)] ?? found;
-  const known = Object.entries(documented.headers);
-  const ofHeaders = known.flatMap(([name, header]) => {
-    const { required = false, schema = {} } = sharedHeaders[lastPart(header.$ref)] ?? header;
-    const value = headers[name.toLowerCase()];
-    if (value === undefined && !required) return [];
-    return problemsOf(value, schema, schemas, name);
-  });
-  const names = new Set([...OF_HTTP, ...known.map(([name]) => name.toLowerCase())]);
-  const unknown = Object.keys(headers)
-    .filter((name) => !names.has(name))
-    .map((name) => `the header ${name} is not documented`);
-  const schema = documented.content?.['application/json'].schema;
-  if (method !== 'get' || schema === undefined)
-    return [...ofHeaders, ...unknown, ...(body === '' ? [] : ['there is a body'])];
-  return [...ofHeaders, ...unknown, ...problemsOf(JSON.parse(body), schema, schemas)];
-}
+import { ANN, grant, startIdentity } from '../support/identity';
+import {
+  openapi,
+  operations,
+  problemsOfAnswer,
+  sendDocumented,
+} from '../support/identity-document';
+import type { HttpAnswer } from '../support/raw-http';
 
 /** What the listener answers by itself. */
 const OF_LISTENER = [400, 405, 408, 431, 503] as const;
@@ -86,73 +25,6 @@ it.each(OF_LISTENER)('describes the %i of the listener as it is', (status) => {
   const lower = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
   const answer = { status, headers: Object.fromEntries(lower) as HttpAnswer['headers'], body };
   expect(problemsOfAnswer(answer)).toEqual([]);
-});
-
-it('describes HEAD, OPTIONS, the full profile and CORS as they are', async () => {
-  const identity = await startIdentity({ profile: 'full', corsOrigins: ['https://a.test'] });
-  const { token } = await grant(identity.store, ANN, 60_000);
-  const good: [string, string] = ['Authorization', `Bearer ${token}`];
-  const origin: [string, string] = ['Origin', 'https://a.test'];
-  const seen: (readonly [Method, number, readonly string[]])[] = [];
-  for (const [method, headers] of [
-    ['get', [good, origin]],
-    ['get', [good]],
-    ['head', [good, origin]],
-    ['head', []],
-    ['options', [origin]],
-    ['options', []],
-  ] as const) {
-    const answer = await send(identity.url, headers, method.toUpperCase());
-    seen.push([method, answer.status, problemsOfAnswer(answer, method)]);
-  }
-  identity.over.set('remote_address=127.0.0.1', {
-    isOver: true,
-    limit: undefined,
-    resetSeconds: 9,
-  });
-  const over = await send(identity.url, [good]);
-  const long = await send(identity.url, [['X-Long', 'x'.repeat(40_000)]]);
-  await identity.stop();
-  expect(seen.map(([method, status, problems]) => [method, status, ...problems])).toEqual([
-    ['get', 200],
-    ['get', 200],
-    ['head', 200],
-    ['head', 401],
-    ['options', 204],
-    ['options', 204],
-  ]);
-  expect([over.status, ...problemsOfAnswer(over)]).toEqual([429]);
-  expect([long.status, ...problemsOfAnswer(long)]).toEqual([431]);
-});
-
-it('describes every answer as it is', async () => {
-  const identity = await startIdentity();
-  const { token } = await grant(identity.store, ANN, 60_000);
-  const good: [string, string] = ['Authorization', `Bearer ${token}`];
-  const answers: HttpAnswer[] = [
-    await send(identity.url, [good]),
-    await send(identity.url),
-    await send(identity.url, [['Authorization', 'Bearer x']]),
-    await send(identity.url, [good, good]),
-    await send(`${identity.url}/`, [good]),
-    await send(identity.url, [good], 'POST'),
-  ];
-  await grantApiKey(identity.store, 'shop');
-  answers.push(await send(identity.url, [good]));
-  identity.over.set('remote_address=127.0.0.1', { isOver: true, limit: 1, resetSeconds: 9 });
-  answers.push(await send(identity.url, [good]));
-
-  for (const error of [new StoreUnavailable('away'), new Error('fault')]) {
-    const findToken = () => Promise.reject(error);
-    const apiKeys = () => Promise.resolve([]);
-    const broken = await startIdentity({}, {}, { ...identity.store, findToken, apiKeys });
-    answers.push(await send(broken.url, [good]));
-    await broken.stop();
-  }
-  await identity.stop();
-  expect(answers.map((answer) => [answer.status, ...problemsOfAnswer(answer)])).toEqual(
-    [200, 401, 401, 400, 404, 405, 401, 429, 503, 500].map((status) => [status]),
-  );
 });
 
 it('would notice a field that is missing, of another type, or not documented', () => {
@@ -232,16 +104,13 @@ describe('whatever is asked', () => {
           );
           const ids = requestId === undefined ? [] : [['X-Request-Id', requestId] as const];
           const asHead = method === 'HEAD';
-          const answer = await send(
-            `${base}${path}${search}`,
-            [...headers, ...ids],
-            asHead ? 'GET' : method,
-          );
+          const ask = (by: string) =>
+            sendDocumented(`${base}${path}${search}`, [...headers, ...ids], by);
+          const answer = await ask(asHead ? 'GET' : method);
           seen.add(answer.status);
-          expect(problemsOfAnswer(answer)).toEqual([]);
           if (!asHead || requestId === undefined) return;
           identity.clock.nowMs += 1_000;
-          const head = await send(`${base}${path}${search}`, [...headers, ...ids], 'HEAD');
+          const head = await ask('HEAD');
           const lengths = [answer, head].map(({ headers: all }) => all['content-length']);
           expect([head.status, head.body, lengths[1]]).toEqual([answer.status, '', lengths[0]]);
         },

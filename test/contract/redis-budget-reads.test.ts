@@ -4,24 +4,16 @@ import type { BudgetState, Limiter, Reservation } from '../../src/core/kinds/kin
 import type { CounterState } from '../../src/core/kinds/state';
 import { readRecordOf } from '../../src/counters/redis/counter-writer';
 import type { ScriptIncrement } from '../../src/counters/redis/operations-call';
-import { readBudgetAnswer } from '../../src/counters/redis/budgets/budget-answer';
-import { encodeBudgetCall } from '../../src/counters/redis/budgets/budget-call';
-import {
-  BUDGETS_SCRIPT,
-  PUT_PART,
-  READ_COUNTER,
-  RESET_RECORD,
-} from '../../src/counters/redis/lua/scripts';
+import { PUT_PART, READ_COUNTER, RESET_RECORD } from '../../src/counters/redis/lua/scripts';
 import { listOpen } from '../../src/counters/redis/open-reservations';
 import type { RuleLimit } from '../../src/core/rules/rules';
-import { unpack } from '../../src/counters/redis/message-pack';
-import { callScript } from '../../src/counters/redis/script-call';
 import {
   budgetEntry,
   budgetLimiterOf,
   budgetLimiters,
   budgetSteps,
 } from '../support/budget-arbitraries';
+import { callBudgets } from '../support/budget-call';
 import { withClock } from '../support/redis-clock';
 import { nearRedis, type NearRedis } from '../support/near-stores';
 
@@ -37,13 +29,8 @@ const TOKENS = budgetLimiterOf({
       ['window', 9_000, 86_400],
       ['slots', 400, 1],
     ] as const
-  ).map(([sort, limit, periodSeconds]) =>
-    budgetEntry({ sort, limit, burst: limit, periodSeconds, chargeDenied: false }),
-  ),
+  ).map(([sort, limit, periodSeconds]) => budgetEntry({ sort, limit, periodSeconds })),
   reserve: { leaseMs: LEASE_MS, isReleased: false },
-  blocks: [],
-  isForced: false,
-  isShadow: false,
 });
 
 let server: NearRedis;
@@ -61,11 +48,11 @@ function createCounter() {
       ...{ key, hits, times: 1, ttlSeconds: 0, limiter },
       reservation,
     };
-    const call = { increments: [operation], groupEnds: undefined, isDeclaringKeys: true };
-    const clocks = { nowSeconds: Math.floor(nowMs / 1_000), nowMicros: nowMs * 1_000 };
-    const args = encodeBudgetCall({ ...call, ...clocks });
-    const answer = await callScript(server.client, BUDGETS_SCRIPT, args, 'eval');
-    const { states, failures } = readBudgetAnswer(unpack(answer as Buffer), [operation]);
+    const nowSeconds = Math.floor(nowMs / 1_000);
+    const { states, failures } = await callBudgets(server.client, [operation], {
+      nowMs,
+      nowSeconds,
+    });
     expect(failures).toBeUndefined();
     return states[0] as BudgetState;
   };

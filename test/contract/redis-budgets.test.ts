@@ -4,11 +4,6 @@ import { blockEndMs, NO_BLOCK } from '../../src/core/budgets/block';
 import { blockName, stateOf } from '../../src/core/budgets/record';
 import type { BudgetState, Reservation, State } from '../../src/core/kinds/kind';
 import type { ScriptIncrement } from '../../src/counters/redis/operations-call';
-import { readBudgetAnswer } from '../../src/counters/redis/budgets/budget-answer';
-import { encodeBudgetCall } from '../../src/counters/redis/budgets/budget-call';
-import { BUDGETS_SCRIPT } from '../../src/counters/redis/lua/scripts';
-import { unpack } from '../../src/counters/redis/message-pack';
-import { callScript } from '../../src/counters/redis/script-call';
 import {
   budgetEntry,
   budgetLimiterOf,
@@ -18,6 +13,7 @@ import {
   type BudgetStep,
 } from '../support/budget-arbitraries';
 import { BudgetCounter } from '../support/budget-counter';
+import { callBudgets } from '../support/budget-call';
 import { unpackRecord } from '../support/packed-record';
 import { describeWithStores, nearRedis, type NearRedis } from '../support/near-stores';
 
@@ -39,17 +35,13 @@ interface CallOptions {
   readonly groupEnds?: readonly number[];
   readonly nowMs?: number | undefined;
   readonly nowSeconds?: number;
-  readonly isDeclaringKeys?: boolean;
+  readonly isDeclaringKeys?: boolean | undefined;
 }
 
-const call = async (increments: readonly ScriptIncrement[], options: CallOptions = {}) => {
-  const { groupEnds, nowMs, isDeclaringKeys = true } = options;
+const call = (increments: readonly ScriptIncrement[], options: CallOptions = {}) => {
+  const { groupEnds, nowMs, isDeclaringKeys } = options;
   const { nowSeconds = (nowMs ?? START_MS) / 1_000 } = options;
-  const now = nowMs === undefined ? {} : { nowMicros: nowMs * 1_000 };
-  const args = encodeBudgetCall({ increments, groupEnds, nowSeconds, isDeclaringKeys, ...now });
-  const script = BUDGETS_SCRIPT;
-  const answer = await callScript(server.client, script, args, 'eval');
-  return readBudgetAnswer(unpack(answer as Buffer), increments);
+  return callBudgets(server.client, increments, { groupEnds, nowMs, nowSeconds, isDeclaringKeys });
 };
 
 const ask = (
@@ -294,9 +286,7 @@ describeWithStores('reservations of a rule with one limit', () => {
     return budgetLimiterOf({
       entries: [budgetEntry(one)],
       reserve,
-      blocks: [],
       isForced,
-      isShadow: false,
     });
   };
   const asked = (key: string, limiter: BudgetLimiter, [letter, id, hits]: Asking) => {

@@ -4,8 +4,7 @@ import type { ShownCounter } from '../../src/app/admin/counter-admin';
 import { budgetOf, inFlight } from '../support/budgets';
 import { startCounterInstance } from '../support/edge/counter-instance';
 import { createDecider, decisionOf } from '../support/decider';
-import { startRedisCluster, type RedisCluster } from '../support/edge/redis-cluster';
-import { startRedisServer } from '../support/edge/redis-server';
+import { REDIS_STORES } from '../support/edge/redis-stores';
 import { descriptor, request } from '../support/requests';
 import { definitionsOf } from '../support/rules';
 
@@ -78,39 +77,11 @@ async function together(
 const names = (key: string, count: number) =>
   Array.from({ length: count }, (_, at) => `${key}=${String.fromCharCode(97 + at)}`);
 
-let cluster: RedisCluster | undefined;
-
-const STORES: readonly (readonly [
-  string,
-  () => Promise<{ env: Env; stop(): Promise<unknown> }>,
-])[] = [
-  [
-    'one Redis',
-    async () => {
-      const server = await startRedisServer();
-      return {
-        env: { KVSTORE_URL: `127.0.0.1:${String(server.port)}` },
-        stop: () => server.stop(),
-      };
-    },
-  ],
-  [
-    'a cluster',
-    async () => {
-      const started = await startRedisCluster();
-      cluster = started;
-      const url = started.masters.map(({ port }) => `127.0.0.1:${String(port)}`).join(',');
-      const env = { KVSTORE_TYPE: 'cluster', KVSTORE_URL: url, KVSTORE_PIPELINE_WINDOW: '150us' };
-      return { env, stop: () => started.stop() };
-    },
-  ],
-];
-
-describe.each(STORES)('two instances on %s', (name, startStore) => {
-  let store: Awaited<ReturnType<typeof startStore>>;
+describe.each(['one server', 'a cluster'] as const)('two instances on %s', (name) => {
+  let store: Awaited<ReturnType<(typeof REDIS_STORES)[typeof name]>>;
   let both: readonly [Instance, Instance];
   beforeAll(async () => {
-    store = await startStore();
+    store = await REDIS_STORES[name]();
     both = [await startInstance(store.env), await startInstance(store.env)];
   });
   afterAll(async () => {
@@ -130,7 +101,7 @@ describe.each(STORES)('two instances on %s', (name, startStore) => {
         expect(await b.read(who)).toMatchObject({ held: 0, open: 0, count: 40 });
       }),
     );
-    const sizes = await Promise.all(cluster?.masters.map(({ client }) => client.dbsize()) ?? []);
+    const sizes = await Promise.all(store.masters.map(({ client }) => client.dbsize()));
     expect(sizes.every((size) => size > 0)).toBe(true);
   });
 
@@ -149,9 +120,10 @@ describe.each(STORES)('two instances on %s', (name, startStore) => {
     else expect(admitted).toHaveLength(8);
   });
 
-  if (name === 'one Redis') return;
+  if (name === 'one server') return;
   it('keep what is open while its slot moves to another node', async () => {
-    if (cluster === undefined) throw new Error('the cluster was not started');
+    if (!('cluster' in store)) throw new Error('the cluster was not started');
+    const { cluster } = store;
     const [a, b] = both;
     const key = '{c:llm_slot_moving~3}~r';
     const owner = await cluster.ownerOf(key);

@@ -5,7 +5,7 @@ import { createMemoryCounters } from '../../src/counters/memory/create-memory-co
 import { budgetOf, type LimitSketch } from '../support/budgets';
 import { createDecider, decisionOf, type DeciderDeps } from '../support/decider';
 import { startRedisCluster, type RedisCluster } from '../support/edge/redis-cluster';
-import { runRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
+import { connectRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
 import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 import { descriptor, request } from '../support/requests';
 import { definitionsOf } from '../support/rules';
@@ -56,8 +56,7 @@ afterAll(async () => {
 });
 
 const redis = async (address: RedisServer['address'] | RedisCluster['address']) => {
-  const counters = runRedisCounters({ address, timeoutMs: 10_000 });
-  await counters.untilConnected();
+  const counters = await connectRedisCounters({ address, timeoutMs: 10_000 });
   return counters;
 };
 

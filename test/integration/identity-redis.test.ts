@@ -231,19 +231,13 @@ it('follows the master that sentinels name', async () => {
   );
 }, 60_000);
 
-it('opens soon while no sentinel is there, and is away', async () => {
-  const sentinels = [{ host: '127.0.0.1', port: await freePort() }];
+it.each<[string, (place: { host: string; port: number }) => Address]>([
+  ['sentinel', (place) => ({ kind: 'sentinel', masterName: 'm', sentinels: [place] })],
+  ['node of the cluster', (place) => ({ kind: 'cluster', nodes: [place] })],
+])('opens soon while no %s is there, and is away', async (_, toAddress) => {
   const elapsedMs = startStopwatch();
-  const address: Address = { kind: 'sentinel', masterName: 'm', sentinels };
+  const address = toAddress({ host: '127.0.0.1', port: await freePort() });
   const { store } = await openStore(address, { timeoutMs: SOON_MS });
-  await expect(store.findToken('t')).rejects.toThrow(StoreUnavailable);
-  expectFigure({ name: 'answer', value: elapsedMs(), unit: 'ms', below: 1_000 });
-});
-
-it('opens soon while no node of the cluster is there, and is away', async () => {
-  const nodes = [{ host: '127.0.0.1', port: await freePort() }];
-  const elapsedMs = startStopwatch();
-  const { store } = await openStore({ kind: 'cluster', nodes }, { timeoutMs: SOON_MS });
   await expect(store.findToken('t')).rejects.toThrow(StoreUnavailable);
   expectFigure({ name: 'answer', value: elapsedMs(), unit: 'ms', below: 1_000 });
 });

@@ -4,8 +4,10 @@ import { faultOfKey } from '../../src/counters/memcached/protocol';
 import { batch, freshKey, increment } from '../contract/counters.contract';
 import { createAuthority, type Authority, type CertificateFiles } from '../support/certificates';
 import { eventually } from '../support/edge/eventually';
+import { startFakeMemcached } from '../support/fake-memcached';
 import { freePort } from '../support/free-port';
 import {
+  connectMemcachedCounters,
   runMemcachedCounters,
   stopMemcachedCounters,
   untilAdded,
@@ -43,17 +45,6 @@ describe('TLS', () => {
     skipHostnameVerification,
   });
 
-  it('counts over a connection whose certificate holds the name', async () => {
-    const server = await start({ tls: right });
-    const counters = runMemcachedCounters([server.address], { tls: tlsOf(right.caFile) });
-    await counters.untilConnected();
-    const key = freshKey();
-    await counters.add(batch([increment(key, 3)]));
-    expect((await counters.add(batch([increment(key)]))).after).toEqual([4]);
-    await untilAdded(counters);
-    expect((await server.read(key))?.value).toBe('4');
-  });
-
   it.each([
     [false, 'unreachable'],
     [true, 'connected'],
@@ -89,8 +80,7 @@ describe('TLS', () => {
 
 it('a limit of 3 a second lets no more than 3 pass in any window, wherever seconds of memcached begin in it', async () => {
   const server = await start();
-  const counters = runMemcachedCounters([server.address]);
-  await counters.untilConnected();
+  const counters = await connectMemcachedCounters([server.address]);
   const startMs = performance.now() + 100;
   const windows = Array.from({ length: 100 }, (_, at) => ({
     key: freshKey(),
@@ -122,8 +112,7 @@ it('a limit of 3 a second lets no more than 3 pass in any window, wherever secon
 
 it.each(['month', 'year'])('a counter of a %s lives as long as it should', async (unit) => {
   const server = await start();
-  const counters = runMemcachedCounters([server.address]);
-  await counters.untilConnected();
+  const counters = await connectMemcachedCounters([server.address]);
   const ttlSeconds = (unit === 'month' ? 30 : 365) * 86_400 + 299;
   const key = freshKey();
   // memcached takes the end of such a life as a moment.
@@ -136,8 +125,7 @@ it.each(['month', 'year'])('a counter of a %s lives as long as it should', async
 
 it('counts under keys of every code point that it takes', async () => {
   const server = await start();
-  const counters = runMemcachedCounters([server.address]);
-  await counters.untilConnected();
+  const counters = await connectMemcachedCounters([server.address]);
   const isHalf = (code: number) => code >= 0xd800 && code < 0xe000;
   const codes = Array.from({ length: 0x110000 }, (_, code) => code)
     .filter((code) => !isHalf(code))
@@ -175,18 +163,25 @@ it('keeps as many connections to a node as it is told', async () => {
   expect(Number(connections?.split(' ')[2])).toBeGreaterThanOrEqual(4);
 });
 
-it('follows an SRV record: the nodes of now, sorted, and no connection to those of before', async () => {
-  const [old, first, second] = [await start(), await start(), await start()];
-  const of = (...nodes: readonly MemcachedServer[]) =>
-    nodes.map(({ port }) => ({ name: '127.0.0.1', port }));
-  let answer = of(old);
+/** Counters on the nodes of an SRV record, which a test changes. */
+function followRecord(...ports: readonly number[]) {
+  let answer = ports;
   const counters = runMemcachedCounters(
     [],
     { nodes: { kind: 'srv', record: '_memcached._tcp.test', refreshMs: 20 } },
-    { resolveSrv: () => Promise.resolve(answer) },
+    { resolveSrv: () => Promise.resolve(answer.map((port) => ({ name: '127.0.0.1', port }))) },
   );
+  const list = (...now: readonly number[]) => {
+    answer = now;
+  };
+  return { counters, list };
+}
+
+it('follows an SRV record: the nodes of now, sorted, and no connection to those of before', async () => {
+  const [old, first, second] = [await start(), await start(), await start()];
+  const { counters, list } = followRecord(old.port);
   await counters.untilConnected();
-  answer = of(second, first);
+  list(second.port, first.port);
   await eventually(() => {
     expect(counters.events.filter(({ kind }) => kind === 'nodes')).toHaveLength(2);
   });
@@ -201,16 +196,10 @@ it('follows an SRV record: the nodes of now, sorted, and no connection to those 
 it('names the node of a key also after its SRV record has changed', async () => {
   const started = [await start(), await start()];
   const sorted = started.sort((a, b) => (String(a.port) < String(b.port) ? -1 : 1));
-  const of = (nodes: readonly MemcachedServer[]) =>
-    nodes.map(({ port }) => ({ name: '127.0.0.1', port }));
-  let answer = of(sorted.slice(1));
-  const counters = runMemcachedCounters(
-    [],
-    { nodes: { kind: 'srv', record: '_memcached._tcp.test', refreshMs: 20 } },
-    { resolveSrv: () => Promise.resolve(answer) },
-  );
+  const ports = sorted.map(({ port }) => port);
+  const { counters, list } = followRecord(...ports.slice(1));
   await counters.untilConnected();
-  answer = of(sorted);
+  list(...ports);
   await counters.untilConnected(2);
   // CRC-32 (IEEE) of 123456789 is even.
   await eventually(async () => {
@@ -222,13 +211,7 @@ it('names the node of a key also after its SRV record has changed', async () => 
 it('gives a node that the record adds no keys before it is connected: no call fails for it', async () => {
   const [first, second] = [await start(), await start()];
   const deadPort = await freePort();
-  const of = (...ports: readonly number[]) => ports.map((port) => ({ name: '127.0.0.1', port }));
-  let answer = of(first.port);
-  const counters = runMemcachedCounters(
-    [],
-    { nodes: { kind: 'srv', record: '_memcached._tcp.test', refreshMs: 20 } },
-    { resolveSrv: () => Promise.resolve(answer) },
-  );
+  const { counters, list } = followRecord(first.port);
   await counters.untilConnected();
   /** Counts under new keys until one of them is at this node, or events say so; each call has to be answered. */
   const countUntil = async (isOver: (key: string) => Promise<boolean>) => {
@@ -243,40 +226,34 @@ it('gives a node that the record adds no keys before it is connected: no call fa
   };
   const isAt = (server: MemcachedServer) => async (key: string) =>
     (await server.read(key)) !== undefined;
-  answer = of(first.port, second.port);
+  list(first.port, second.port);
   await countUntil(isAt(second));
-  answer = of(first.port, second.port, deadPort);
+  list(first.port, second.port, deadPort);
   const sayings = () => counters.events.filter(({ kind }) => kind === 'unreachable').length;
   await countUntil(() => Promise.resolve(sayings() > 3));
   const third = await start({ port: deadPort });
   await countUntil(isAt(third));
   // All are new, and those of before are no longer named.
   const fourth = await start();
-  answer = of(fourth.port);
+  list(fourth.port);
   await countUntil(isAt(fourth));
 });
 
 it('tells that a node which cannot be reached has left the record, and no more of it', async () => {
   const node = await start();
   const deadPort = await freePort();
-  const of = (...ports: readonly number[]) => ports.map((port) => ({ name: '127.0.0.1', port }));
-  let answer = of(node.port, deadPort);
-  const counters = runMemcachedCounters(
-    [],
-    { nodes: { kind: 'srv', record: '_memcached._tcp.test', refreshMs: 20 } },
-    { resolveSrv: () => Promise.resolve(answer) },
-  );
+  const { counters, list } = followRecord(node.port, deadPort);
   const dead = `127.0.0.1:${String(deadPort)}`;
   const said = () => counters.events.filter(({ store }) => store === dead).map(({ kind }) => kind);
   await eventually(() => {
     expect(said().length).toBeGreaterThan(2);
   });
-  answer = of(node.port);
+  list(node.port);
   await eventually(() => {
     expect(said().at(-1)).toBe('left');
   });
   const tellings = said();
-  answer = of(node.port, deadPort);
+  list(node.port, deadPort);
   await eventually(() => {
     expect(said().length).toBeGreaterThan(tellings.length);
   });
@@ -293,8 +270,9 @@ it('asks a name server for the record again and again', async () => {
   dns.setServers([names.address]);
   try {
     const record = '_memcached._tcp.example.test';
-    const counters = runMemcachedCounters([], { nodes: { kind: 'srv', record, refreshMs: 20 } });
-    await counters.untilConnected();
+    const counters = await connectMemcachedCounters([], {
+      nodes: { kind: 'srv', record, refreshMs: 20 },
+    });
     nodes = [next];
     await eventually(() => {
       expect(counters.events.filter(({ kind }) => kind === 'nodes').at(-1)).toMatchObject({
@@ -331,8 +309,7 @@ it('fails while no node is known, and says why', async () => {
 
 it('counts what it does', async () => {
   const server = await start();
-  const counters = runMemcachedCounters([server.address]);
-  await counters.untilConnected();
+  const counters = await connectMemcachedCounters([server.address]);
   const key = freshKey();
   await counters.add(batch([increment(key)]));
   await untilAdded(counters);
@@ -349,10 +326,22 @@ it('counts what it does', async () => {
   });
 });
 
+it('counts what a node that is full refuses, each key for itself, and says it', async () => {
+  const server = await startFakeMemcached();
+  server.wrong = { command: 'add', answer: 'SERVER_ERROR out of memory storing object' };
+  const counters = await connectMemcachedCounters([{ host: '127.0.0.1', port: server.port }]);
+  for (const key of [freshKey(), freshKey()])
+    expect((await counters.add(batch([increment(key)]))).after).toEqual([1]);
+  await untilAdded(counters);
+  expect(counters.kinds()).toEqual(['connected', 'not-added']);
+  expect(counters.statistics.get('ratelimit.memcache.add.__code=error')).toBe(2);
+  await counters.stop();
+  await server.close();
+});
+
 it('ends its run when it is closed', async () => {
   const server = await start();
-  const counters = runMemcachedCounters([server.address]);
-  await counters.untilConnected();
+  const counters = await connectMemcachedCounters([server.address]);
   await counters.close();
   expect(counters.hasEnded).toBe(true);
 });

@@ -8,7 +8,7 @@ import { batch, freshKey, increment } from '../contract/counters.contract';
 import { eventually } from '../support/edge/eventually';
 import { startLyingRedis } from '../support/lying-redis';
 import { createRecordingLogger } from '../support/recording-logger';
-import { runRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
+import { connectRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
 
 let subscription = Subscription.EMPTY;
 const ends: (() => Promise<unknown>)[] = [];
@@ -76,11 +76,10 @@ async function startAstray(portOf = (named: number) => 20_000 + named) {
   const log = startOutageLog();
   // It stands still, so that slots are read for a reason and not since time has passed.
   let nowMs = 0;
-  const counters = runRedisCounters(
+  const counters = await connectRedisCounters(
     { address: { kind: 'cluster', nodes: [{ host: '127.0.0.1', port: node.port }] } },
     { monotonicMs: () => nowMs, onEvent: log.onEvent },
   );
-  await counters.untilConnected();
   const fail = () => expect(counters.add(batch([increment(freshKey())]))).rejects.toThrow();
   return { node, log, counters, fail, pass: (ms: number) => (nowMs += ms) };
 }
@@ -152,27 +151,6 @@ describe('targets of redirects', () => {
     return { targets, events, pass: (ms: number) => (nowMs += ms) };
   }
 
-  it('are 32 at most, until they were not named for 10 s', () => {
-    const { targets, events, pass } = start();
-    for (let port = 1; port <= 32; port += 1) {
-      expect(targets.isFull()).toBe(false);
-      targets.keep(nodeAt(port));
-    }
-    expect(targets.isFull()).toBe(true);
-    pass(10_001);
-    targets.drop(new Set());
-    expect([...targets.nodes]).toEqual([]);
-    expect(targets.isFull()).toBe(false);
-    expect(events).toEqual([
-      {
-        kind: 'redirects-astray',
-        store: 'cluster a:1',
-        reason: 'more than 32 addresses that own no slot',
-      },
-      { kind: 'redirects-followed', store: 'cluster a:1' },
-    ]);
-  });
-
   it('are none any more once they own slots', () => {
     const { targets } = start();
     const node = nodeAt(1);
@@ -180,24 +158,4 @@ describe('targets of redirects', () => {
     targets.drop(new Set([node]));
     expect([...targets.nodes]).toEqual([]);
   });
-});
-
-it('outages of 261 addresses that left the store end, and leave no timer', () => {
-  const before = timers();
-  const { outages, onEvent, lines } = startOutageLog();
-  const stores = Array.from({ length: 261 }, (_, at) => `127.0.0.1:${String(7_000 + at)}`);
-  const away = { reason: 'refused', attempts: 1, nextAttemptMs: 1 };
-  for (const store of stores) {
-    onEvent({ kind: 'unreachable', store, ...away });
-    expect(outages.open().map(({ name }) => name)).toEqual([`connection ${store}`]);
-    expect(timers()).toBeGreaterThan(before);
-    onEvent({ kind: 'left', store });
-    expect(outages.open()).toEqual([]);
-    expect(timers()).toBe(before);
-    expect(lines.at(-1)?.message).toBe(
-      `the store at ${store} was unreachable and is no longer in use`,
-    );
-  }
-  onEvent({ kind: 'left', store: '127.0.0.1:7000' });
-  expect(lines).toHaveLength(2 * stores.length);
 });

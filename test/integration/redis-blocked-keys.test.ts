@@ -1,16 +1,9 @@
-import { type Subscription } from 'rxjs';
-import { createSnapshot } from '../../streams';
-import { createCounterAdmin } from '../../src/app/admin/counter-admin';
-import { chooseCounters } from '../../src/app/store/store';
 import { windowsAt } from '../../src/core/planning/windows';
 import { findCounters } from '../../src/core/planning/plan';
 import type { Increment } from '../../src/core/ports';
-import type { Rules } from '../../src/core/rules/rules';
-import { readSettings } from '../../src/settings/settings';
-import { createRegistry } from '../../src/stats/registry';
 import { budgetOf } from '../support/budgets';
+import { RESET, startCounterInstance } from '../support/edge/counter-instance';
 import { eventually } from '../support/edge/eventually';
-import { createRecordingLogger } from '../support/recording-logger';
 import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 import { request } from '../support/requests';
 import { rulesOf } from '../support/rules';
@@ -21,46 +14,21 @@ const RULES = rulesOf('shop', [
   { key: 'login', ...budgetOf([{ unit: 'YEAR', requestsPerUnit: 1, block: { forMs: 600_000 } }]) },
 ]);
 const ANN = request('shop', ['login=ann']);
-const CHANGE = {
-  ...{ used: undefined, limit: undefined, open: false, dryRun: false, force: false },
-  ...{ peer: 'test', tokenId: undefined },
-};
 
 const endings: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const end of endings.splice(0).reverse()) await end();
 });
 
-/** An instance without a local cache of a size, and without ports. */
+/** An instance without a local cache of a size. */
 async function startInstance(redis: RedisServer, env: Readonly<Record<string, string>> = {}) {
-  const url = `127.0.0.1:${String(redis.port)}`;
-  const read = readSettings({ DISABLE_STATS: 'true', KVSTORE_URL: url, ...env });
-  if (!read.ok) throw new Error(read.problems.join('\n'));
-  const { logger, lines } = createRecordingLogger();
+  const KVSTORE_URL = `127.0.0.1:${String(redis.port)}`;
+  const instance = await startCounterInstance(RULES, {
+    ...{ KVSTORE_URL, LocalCacheSizeInBytes: '0', ...env },
+  });
+  endings.push(instance.stop);
+  const { store, admin, registry: statistics } = instance;
   const clock = () => Date.now() / 1_000;
-  const deps = { clock, monotonicMs: () => performance.now(), random: Math.random, logger };
-  const statistics = createRegistry();
-  const store = chooseCounters(read.settings, { ...deps, statistics });
-  let [isConnected, hasEnded] = [false, false];
-  const subscriptions: Subscription[] = [
-    store.connected$.subscribe((is) => (isConnected = is)),
-    store.run$.subscribe({ complete: () => (hasEnded = true) }),
-  ];
-  endings.push(async () => {
-    await store.counters.close();
-    await eventually(() => {
-      expect(hasEnded).toBe(true);
-    });
-    for (const each of subscriptions) each.unsubscribe();
-  });
-  await eventually(() => {
-    expect(isConnected).toBe(true);
-  });
-  const rules = createSnapshot<Rules | undefined>(RULES);
-  const admin = createCounterAdmin(
-    { whyNoRules: { current: '' }, rules, store, clock, statistics, logger },
-    { keyPrefix: '', isShared: true },
-  );
   const hit = async (text: string): Promise<boolean> => {
     const windows = windowsAt(Math.floor(clock()));
     const [found] = findCounters(RULES, request('shop', [text]), windows, { keyPrefix: '' });
@@ -83,7 +51,7 @@ async function startInstance(redis: RedisServer, env: Readonly<Record<string, st
       Math.ceil(windowEndSeconds - nowSeconds),
     ]);
   };
-  return { admin, blocked, hit, lines, statistics };
+  return { admin, blocked, hit, statistics };
 }
 
 const start = async (): Promise<RedisServer> => {
@@ -126,7 +94,7 @@ it('costs the store no call for a blocked key, until any instance resets it', as
   expect(listed.slice(0, 2)).toEqual(['{c:shop_login_ann~4}~c', 1]);
   expect(listed[2]).toBeGreaterThan(500);
   expect(listed[2]).toBeLessThanOrEqual(600);
-  await a.admin.change(ANN, CHANGE);
+  await a.admin.change(ANN, RESET);
   expect(await a.blocked()).toEqual([]);
   await eventually(async () => {
     expect(await a.admin.read(ANN)).toMatchObject([{ count: 0 }]);
@@ -140,7 +108,7 @@ it('leaves all other rules, and a store that has no such rule, as they were', as
   const { hit, admin, blocked, statistics } = await startInstance(redis);
   await redis.client.config('RESETSTAT');
   for (let at = 0; at < 4; at += 1) expect(await hit('user=ann')).toBe(false);
-  await admin.change(request('shop', ['user=ann']), CHANGE);
+  await admin.change(request('shop', ['user=ann']), RESET);
   expect(await callsOf(redis)).toBe(4);
   expect(await blocked()).toBeUndefined();
   expect(await listeners(redis)).toBe(0);

@@ -3,7 +3,7 @@ import type { BudgetState, Reservation } from '../../src/core/kinds/kind';
 import type { Increment } from '../../src/core/ports';
 import { budgetEntry, budgetLimiterOf } from '../support/budget-arbitraries';
 import { batch, increment } from '../support/increments';
-import { runRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
+import { connectRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
 import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 import { packRecord } from '../support/packed-record';
 
@@ -16,13 +16,8 @@ const limiterOf = (
   sorts: readonly ('window' | 'gcra')[] = ['window', 'gcra'],
 ): BudgetLimiter =>
   budgetLimiterOf({
-    entries: sorts.map((sort) =>
-      budgetEntry({ sort, limit: LIMIT, burst: LIMIT, periodSeconds: YEAR, chargeDenied: false }),
-    ),
+    entries: sorts.map((sort) => budgetEntry({ sort, limit: LIMIT, periodSeconds: YEAR })),
     reserve: leaseMs === undefined ? undefined : { leaseMs, isReleased: false },
-    blocks: [],
-    isForced: false,
-    isShadow: false,
   });
 const LIST = limiterOf();
 const HELD = limiterOf(600_000);
@@ -59,8 +54,7 @@ const asked = (
 };
 
 const start = async () => {
-  const counters = runRedisCounters({ address: server.address });
-  await counters.untilConnected();
+  const counters = await connectRedisCounters({ address: server.address });
   const add = (...increments: readonly Increment[]) => counters.add(batch(increments));
   /** What is charged and held of the limit in fixed windows. */
   const takenOf = async (key: string, limiter = HELD): Promise<number> => {
@@ -289,25 +283,4 @@ describe.each([
     expect(await takenOf(key)).toBe(3);
     expect(await server.client.hkeys(key)).toEqual(['s']);
   });
-});
-
-it('needs scripts', async () => {
-  const counters = runRedisCounters({ address: server.address, scripts: false });
-  await counters.untilConnected();
-  const refused = counters.add(batch([asked(HELD, freshKey(), 1)]));
-  await expect(refused).rejects.toThrow(/needs scripts/);
-});
-
-it('fails alone where memory is full, and charges nothing', async () => {
-  const { add, takenOf } = await start();
-  const key = freshKey();
-  await server.client.config('SET', 'maxmemory', '1');
-  try {
-    const reply = await add(asked(HELD, key, 4, 'reserve'), asked(HELD, freshKey(), 0));
-    expect(reply.failures?.get(0)?.message).toMatch(/OOM/);
-    expect(reply.failures?.has(1)).toBe(false);
-  } finally {
-    await server.client.config('SET', 'maxmemory', '0');
-  }
-  expect(await takenOf(key)).toBe(0);
 });

@@ -4,7 +4,11 @@ import { budgetEntry, budgetLimiterOf } from '../support/budget-arbitraries';
 import type { Increment } from '../../src/core/ports';
 import { eventually } from '../support/edge/eventually';
 import { startRedisClock } from '../support/redis-clock';
-import { runRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
+import {
+  connectRedisCounters,
+  runRedisCounters,
+  stopRedisCounters,
+} from '../support/edge/redis-counters';
 import { startRedisCluster } from '../support/edge/redis-cluster';
 import { startRedisServer } from '../support/edge/redis-server';
 
@@ -13,13 +17,7 @@ const MENDED = 'ratelimit.redis_pool.counters_mended';
 const DAY_SECONDS = 86_400;
 
 const DAILY = budgetLimiterOf({
-  entries: [
-    budgetEntry({ sort: 'gcra', limit: 10, burst: 10, periodSeconds: 86_400, chargeDenied: false }),
-  ],
-  reserve: undefined,
-  blocks: [],
-  isForced: false,
-  isShadow: false,
+  entries: [budgetEntry({ sort: 'gcra', limit: 10, periodSeconds: 86_400 })],
 });
 const kinds: [string, (key: string) => Increment][] = [
   ['gcra', (key) => ask(slowRule('gcra'), key)],
@@ -43,8 +41,7 @@ async function started(aheadSeconds: number, options = {}) {
   const proxy = await startRedisClock(server.port, () => systemSeconds() + time.aheadSeconds);
   ends.unshift(() => proxy.close());
   const address = { kind: 'tcp', host: '127.0.0.1', port: proxy.port } as const;
-  const counters = runRedisCounters({ address, ...options }, { clock: systemSeconds });
-  await counters.untilConnected();
+  const counters = await connectRedisCounters({ address, ...options }, { clock: systemSeconds });
   const difference = () => {
     const gauge = counters.statistics.get(DIFFERENCE);
     return typeof gauge === 'function' ? gauge() : undefined;
@@ -99,8 +96,7 @@ it('a store whose access list forbids TIME counts plain rules, and nothing is sa
   ends.unshift(() => server.stop());
   await server.client.call('ACL', 'SETUSER', 'default', '-time');
   const { address } = server;
-  const counters = runRedisCounters({ address }, { clock: () => systemSeconds() + 60 });
-  await counters.untilConnected();
+  const counters = await connectRedisCounters({ address }, { clock: () => systemSeconds() + 60 });
   await eventually(async () => {
     expect(await server.client.call('ACL', 'LOG')).toHaveLength(1);
   });

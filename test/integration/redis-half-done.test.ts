@@ -1,7 +1,7 @@
 import { batch, freshKey, increment } from '../contract/counters.contract';
 import { eventually } from '../support/edge/eventually';
 import { startLyingRedis, type LyingRedis } from '../support/lying-redis';
-import { runRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
+import { connectRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
 import { noPermissionFor } from '../support/edge/redis-refusals';
 import { startRedisServer } from '../support/edge/redis-server';
 
@@ -36,8 +36,7 @@ async function startCluster(ofFirst: (other: LyingRedis) => Lie, ofOther: Lie = 
     kind: 'cluster',
     nodes: [{ host: '127.0.0.1', port: first.port }],
   } as const;
-  const counters = runRedisCounters({ address, scripts: false });
-  await counters.untilConnected();
+  const counters = await connectRedisCounters({ address, scripts: false });
   const sent = (name: string) =>
     nodes.map(
       ({ received }) =>
@@ -99,8 +98,7 @@ describe.each([
   it('counts, and hears that the outcome is unknown', async () => {
     const server = await startRedisServer();
     ends.push(() => server.stop());
-    const counters = runRedisCounters({ address: server.address, scripts });
-    await counters.untilConnected();
+    const counters = await connectRedisCounters({ address: server.address, scripts });
     const refusal = noPermissionFor('expire');
     await refusal.mount(server);
     const [key, other] = [freshKey(), freshKey()];
@@ -122,8 +120,7 @@ describe.each([
     ends.push(() => server.stop());
     const refusal = noPermissionFor('expire');
     await refusal.mount(server);
-    const counters = runRedisCounters({ address: server.address, scripts });
-    await counters.untilConnected();
+    const counters = await connectRedisCounters({ address: server.address, scripts });
     const named = () => counters.events.filter(({ kind }) => kind === 'expire-refused');
     const reason = expect.stringMatching(/^NOPERM .*'expire'/) as string;
     const store = `127.0.0.1:${String(server.port)}`;
@@ -148,8 +145,7 @@ describe.each([
     ends.push(() => server.stop());
     await server.client.call('ACL', 'SETUSER', 'weir', 'on', '>pass', '+@all', '~shop*');
     const auth = { username: 'weir', password: 'pass' };
-    const counters = runRedisCounters({ address: server.address, scripts, auth });
-    await counters.untilConnected();
+    const counters = await connectRedisCounters({ address: server.address, scripts, auth });
     expect(counters.kinds()).toEqual(['connected']);
   });
 });

@@ -1,9 +1,9 @@
 import type { DecisionRequest } from '../../src/core/model';
+import { RESET } from '../support/edge/counter-instance';
 import { eventually } from '../support/edge/eventually';
 import { startLeasingInstance, type LeasingInstance } from '../support/edge/leasing-instance';
-import { startRedisCluster } from '../support/edge/redis-cluster';
-import { startSentinels } from '../support/edge/redis-sentinels';
-import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
+import { startRedisServer } from '../support/edge/redis-server';
+import { REDIS_STORES, urlOf, type RedisStore } from '../support/edge/redis-stores';
 import { descriptor, request } from '../support/requests';
 import { startTcpProxy } from '../support/edge/tcp-proxy';
 
@@ -22,10 +22,6 @@ const HITS = 30;
 /** The hits of the last second, when a lease is asked for. */
 const LEASED = HITS + 1;
 const SPENT = 10;
-const CHANGE = {
-  ...{ used: undefined, limit: undefined, open: false, dryRun: false, force: false },
-  ...{ peer: 'test', tokenId: undefined },
-};
 
 const endings: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -44,8 +40,6 @@ async function started<T extends { stop(): Promise<unknown> }>(starting: Promise
   return one;
 }
 
-const urlOf = ({ port }: { readonly port: number }) => `127.0.0.1:${String(port)}`;
-
 async function startInstance(env: Readonly<Record<string, string>>): Promise<LeasingInstance> {
   const instance = await startLeasingInstance({ KVSTORE_TIMEOUT: '20s', ...env }, RULES, TOGETHER);
   endings.push(() => instance.close());
@@ -58,28 +52,10 @@ async function lease({ ask, leftOf }: LeasingInstance, names: readonly string[])
   expect(leftOf(asking(names))).toEqual(names.map(() => LEASED));
 }
 
-/** Where its counters lie, what an instance is told of it, and how a counter is read. */
-interface Stores {
-  readonly env: Readonly<Record<string, string>>;
-  readonly serverOf: (key: string) => RedisServer | Promise<RedisServer>;
-}
-
-const STORES: Readonly<Record<string, () => Promise<Stores>>> = {
-  'one server': async () => {
-    const redis = await started(startRedisServer());
-    return { env: { KVSTORE_URL: urlOf(redis) }, serverOf: () => redis };
-  },
-  sentinels: async () => {
-    const { address, servers } = await started(startSentinels());
-    const url = [address.masterName, ...address.sentinels.map(urlOf)].join(',');
-    return { env: { KVSTORE_TYPE: 'sentinel', KVSTORE_URL: url }, serverOf: () => servers[0] };
-  },
-  'a cluster': async () => {
-    const cluster = await started(startRedisCluster());
-    const url = cluster.address.nodes.map(urlOf).join(',');
-    const env = { KVSTORE_TYPE: 'cluster', KVSTORE_URL: url, KVSTORE_PIPELINE_WINDOW: '150us' };
-    return { env, serverOf: cluster.ownerOf };
-  },
+const STORES: Readonly<
+  Record<string, () => Promise<Pick<RedisStore, 'env' | 'serverOf'> & Partial<RedisStore>>>
+> = {
+  ...REDIS_STORES,
   'a server for limits per second beside one for all others': async () => {
     const [others, perSecond] = [
       await started(startRedisServer()),
@@ -91,12 +67,17 @@ const STORES: Readonly<Record<string, () => Promise<Stores>>> = {
       KVSTORE_PERSECOND_URL: urlOf(perSecond),
       KVSTORE_PERSECOND_TIMEOUT: '20s',
     };
-    return { env, serverOf: (key) => (key.startsWith('shop_second') ? perSecond : others) };
+    const isPerSecond = (key: string) => key.startsWith('shop_second');
+    return {
+      env,
+      serverOf: (key) => Promise.resolve(isPerSecond(key) ? perSecond : others),
+    };
   },
 };
 
 it.each(Object.keys(STORES))('are charged, spent and given back in %s', async (name) => {
-  const { env, serverOf } = await (STORES[name] as () => Promise<Stores>)();
+  const { env, serverOf, stop } = await (STORES[name] as (typeof STORES)[string])();
+  if (stop !== undefined) endings.push(stop);
   const instance = await startInstance(env);
   // A cluster has these on all of its nodes.
   const names = ['hot=a', 'hot=b', 'hot=c', 'hot=d', 'second=a', 'second=b'];
@@ -168,7 +149,7 @@ it('end when another instance resets the counter, and what is on its way to one 
   });
   await redis.client.ping();
   proxy.behaviour.answerDelayMs = 0;
-  await two.admin.change(both, CHANGE);
+  await two.admin.change(both, RESET);
   await eventually(() => {
     expect(one.leftOf(both)).toEqual([undefined, undefined]);
   });

@@ -3,7 +3,7 @@ import type { CounterReply } from '../../src/core/ports';
 import { UnknownOutcome } from '../../src/counters/redis/store-errors';
 import { batch, freshKey, increment } from '../contract/counters.contract';
 import { startLyingRedis, type LyingRedis } from '../support/lying-redis';
-import { runRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
+import { connectRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
 
 const servers: LyingRedis[] = [];
 
@@ -16,10 +16,9 @@ async function start(reply: string, takesScripts = true) {
   const server = await startLyingRedis({ takesScripts });
   servers.push(server);
   server.reply = reply;
-  const counters = runRedisCounters({
+  const counters = await connectRedisCounters({
     address: { kind: 'tcp', host: '127.0.0.1', port: server.port },
   });
-  await counters.untilConnected();
   return counters;
 }
 

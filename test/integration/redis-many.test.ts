@@ -4,7 +4,11 @@ import { batch, freshKey, increment } from '../contract/counters.contract';
 import { createAuthority, type Authority, type CertificateFiles } from '../support/certificates';
 import { eventually } from '../support/edge/eventually';
 import { startRedisCluster, type RedisClusterOptions } from '../support/edge/redis-cluster';
-import { runRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
+import {
+  connectRedisCounters,
+  runRedisCounters,
+  stopRedisCounters,
+} from '../support/edge/redis-counters';
 import { startSentinels, type SentinelSetupOptions } from '../support/edge/redis-sentinels';
 
 jest.setTimeout(60_000);
@@ -47,13 +51,6 @@ function clientTls({ caFile, certFile, keyFile }: CertificateFiles) {
 describe('sentinels and servers with passwords of their own', () => {
   const options = { password: PASSWORD, sentinelPassword: SENTINEL_PASSWORD };
 
-  it('get each theirs', async () => {
-    const { address } = await sentinels(options);
-    const counters = runRedisCounters({ address, auth, sentinelAuth });
-    await counters.untilConnected();
-    expect((await counters.add(many())).after).toEqual(ONES);
-  });
-
   it.each([
     ['the sentinels', { auth }, /NOAUTH/],
     ['the servers', { sentinelAuth }, /NOAUTH/],
@@ -77,37 +74,11 @@ describe('TLS', () => {
 
   const mine = () => ({ ...authority.issue('client'), skipHostnameVerification: false });
 
-  it('is spoken to sentinels and servers', async () => {
-    const tls = authority.issue('server', ['127.0.0.1']);
-    const tlsClient = clientTls(authority.issue('tester'));
-    const { address } = await sentinels({ tls, tlsClient, areSentinelsTls: true });
-    const counters = runRedisCounters({ address, tls: mine(), sentinelTls: mine() });
-    await counters.untilConnected();
-    expect((await counters.add(many())).after).toEqual(ONES);
-  });
-
   it('may be spoken to the servers alone', async () => {
     const tls = authority.issue('server', ['127.0.0.1']);
     const tlsClient = clientTls(authority.issue('tester'));
     const { address } = await sentinels({ tls, tlsClient });
-    const counters = runRedisCounters({ address, tls: mine() });
-    await counters.untilConnected();
-    expect((await counters.add(many())).after).toEqual(ONES);
-  });
-
-  it('is spoken to the nodes of a cluster, with a password', async () => {
-    const tls = authority.issue('server', ['127.0.0.1']);
-    const client = { tls: clientTls(authority.issue('tester')), password: PASSWORD };
-    const { address } = await cluster({
-      tls,
-      client,
-      settings: [
-        ['requirepass', PASSWORD],
-        ['masterauth', PASSWORD],
-      ],
-    });
-    const counters = runRedisCounters({ address, tls: mine(), auth });
-    await counters.untilConnected();
+    const counters = await connectRedisCounters({ address, tls: mine() });
     expect((await counters.add(many())).after).toEqual(ONES);
   });
 });
@@ -118,8 +89,7 @@ describe('a cluster', () => {
     const dead = { host: '127.0.0.1', port: 1 };
     const [known] = [...address.nodes].reverse();
     const nodes = [dead, known as typeof dead];
-    const counters = runRedisCounters({ address: { kind: 'cluster', nodes } });
-    await counters.untilConnected();
+    const counters = await connectRedisCounters({ address: { kind: 'cluster', nodes } });
     expect((await counters.add(many())).after).toEqual(ONES);
     const [placed] = counters.events.filter(({ kind }) => kind === 'slots-changed');
     expect(placed).toMatchObject({

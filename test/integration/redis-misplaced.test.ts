@@ -1,7 +1,7 @@
 import { batch, freshKey, increment } from '../contract/counters.contract';
 import { eventually } from '../support/edge/eventually';
 import { CLOSES, startLyingRedis, type LyingRedis } from '../support/lying-redis';
-import { runRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
+import { connectRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
 
 let server: LyingRedis;
 afterEach(async () => {
@@ -33,8 +33,7 @@ describe('a server of another kind, whose access list keeps the keys of the ques
         refuse(words) ?? (words[0] === 'incrby' ? `-${answer}\r\n` : undefined);
       server.reply = ':1\r\n';
       const address = { kind: 'tcp', host: '127.0.0.1', port: server.port } as const;
-      const counters = runRedisCounters({ address, scripts: false });
-      await counters.untilConnected();
+      const counters = await connectRedisCounters({ address, scripts: false });
       expect(counters.kinds()).not.toContain('misplaced');
       await expect(counters.add(one())).rejects.toThrow(answer);
       const said = expect.stringMatching(reason) as string;

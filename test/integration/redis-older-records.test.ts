@@ -11,12 +11,10 @@ import {
   type ScriptIncrement,
   type OperationsReply,
 } from '../../src/counters/redis/operations-call';
-import { readBudgetAnswer } from '../../src/counters/redis/budgets/budget-answer';
-import { encodeBudgetCall } from '../../src/counters/redis/budgets/budget-call';
-import { BUDGETS_SCRIPT } from '../../src/counters/redis/lua/scripts';
 import { OPERATIONS_SCRIPT } from '../../src/counters/redis/lua/scripts';
 import { unpack } from '../../src/counters/redis/message-pack';
 import { callScript } from '../../src/counters/redis/script-call';
+import { callBudgets } from '../support/budget-call';
 import { limiterOfLimits } from '../support/budget-limiters';
 import type { LimitSketch } from '../support/budgets';
 import { packRecord, unpackRecord } from '../support/packed-record';
@@ -75,15 +73,14 @@ async function restore(record: StoredRecord) {
   ): Promise<OperationsReply> => {
     const asked = { key, hits, times: 1, ttlSeconds: 3_600, limiter, ...more };
     const nowSeconds = start + 1;
-    const call = {
+    const when = { nowSeconds, nowMs: nowSeconds * 1_000 };
+    if (isBudgetLimiter(limiter)) return callBudgets(server.client, [asked], when);
+    const args = encodeOperationsCall({
       ...{ increments: [asked], groupEnds: undefined, isDeclaringKeys: true },
       ...{ nowSeconds, nowMicros: nowSeconds * 1_000_000 },
-    };
-    const isBudget = isBudgetLimiter(limiter);
-    const script = isBudget ? BUDGETS_SCRIPT : OPERATIONS_SCRIPT;
-    const args = isBudget ? encodeBudgetCall(call) : encodeOperationsCall(call);
-    const answer = unpack((await callScript(server.client, script, args, 'eval')) as Buffer);
-    return isBudget ? readBudgetAnswer(answer, [asked]) : readOperationsAnswer(answer, [asked]);
+    });
+    const answer = await callScript(server.client, OPERATIONS_SCRIPT, args, 'eval');
+    return readOperationsAnswer(unpack(answer as Buffer), [asked]);
   };
   return { key, ask };
 }

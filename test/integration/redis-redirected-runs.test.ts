@@ -3,7 +3,7 @@ import type { CounterReply, Increment } from '../../src/core/ports';
 import { ask, slowRule, usedHits } from '../support/algorithm-increments';
 import { batch, freshKey, increment } from '../support/increments';
 import { startRedisCluster, type RedisCluster } from '../support/edge/redis-cluster';
-import { runRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
+import { connectRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
 import type { RedisServer } from '../support/edge/redis-server';
 
 jest.setTimeout(60_000);
@@ -29,8 +29,11 @@ describe.each([
   (_, scripts, make) => {
     /** Counters of one slot: `old` is at its old place; what is made from now on is at the new one. */
     async function moving(oldHits: number) {
-      const counters = runRedisCounters({ address: cluster.address, scripts, timeoutMs: 10_000 });
-      await counters.untilConnected();
+      const counters = await connectRedisCounters({
+        address: cluster.address,
+        scripts,
+        timeoutMs: 10_000,
+      });
       const slot = freshKey();
       const keyOf = (name: string) => `{${slot}}_${name}`;
       const addRun = (...run: readonly (readonly [name: string, hits: number])[]) =>

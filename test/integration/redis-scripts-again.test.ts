@@ -5,7 +5,7 @@ import { eventuallyWithin } from '../support/edge/figure';
 import { startLyingRedis } from '../support/lying-redis';
 import { startRedisCluster } from '../support/edge/redis-cluster';
 import {
-  runRedisCounters,
+  connectRedisCounters,
   stopRedisCounters,
   type RunningRedisCounters,
 } from '../support/edge/redis-counters';
@@ -50,8 +50,7 @@ it.each([
   ['all scripts', ['-eval', '-evalsha'], ['+eval', '+evalsha']],
 ])('%s refused during one call are used again on the same connection', async (_, no, yes) => {
   const server = await start();
-  const counters = runRedisCounters({ address: server.address });
-  await counters.untilConnected();
+  const counters = await connectRedisCounters({ address: server.address });
   await askOnce(counters);
   await acl(server, ...no);
   await expect(askOnce(counters)).rejects.toThrow('needs scripts');
@@ -80,41 +79,43 @@ it.each([
 ])('%s refused to a new connection is used by it later on', async (_, no, yes) => {
   const server = await start();
   await acl(server, ...no);
-  const counters = runRedisCounters({ address: server.address });
-  await counters.untilConnected();
+  const counters = await connectRedisCounters({ address: server.address });
   expect(counters.kinds()).toEqual(['scripts-refused', 'connected']);
   await acl(server, ...yes);
   await untilScriptsAreBack(counters);
 });
 
-it('a proxy that closes connections with scripts is asked over others, and calls go on', async () => {
-  const server = await start();
-  const proxy = await startTcpProxy(server.port);
-  ends.push(() => proxy.close());
-  proxy.behaviour.closeOn = /eval/i;
-  const counters = runRedisCounters({
-    address: { kind: 'tcp', host: '127.0.0.1', port: proxy.port },
-  });
-  await counters.untilConnected();
-  const { accepted } = proxy;
-  const key = freshKey();
-  let calls = 0;
-  await eventually(async () => {
-    calls += 1;
-    expect((await counters.add(batch([increment(key)]))).failures).toBeUndefined();
-    expect(proxy.accepted).toBeGreaterThan(accepted + 1);
-  });
-  expect(await server.client.get(key)).toBe(String(calls));
-  proxy.behaviour.closeOn = undefined;
-  await untilScriptsAreBack(counters);
-  expect(counters.kinds()).not.toContain('disconnected');
-});
+it.each(['closes', 'resets'])(
+  'a proxy that %s connections with scripts is asked over others, and calls go on',
+  async (how) => {
+    const server = await start();
+    const proxy = await startTcpProxy(server.port);
+    ends.push(() => proxy.close());
+    proxy.behaviour.closeOn = /eval|script/i;
+    proxy.behaviour.closesWithReset = how === 'resets';
+    const counters = await connectRedisCounters({
+      address: { kind: 'tcp', host: '127.0.0.1', port: proxy.port },
+    });
+    expect(counters.kinds()).toEqual(['scripts-refused', 'connected']);
+    const { accepted } = proxy;
+    const key = freshKey();
+    let calls = 0;
+    await eventually(async () => {
+      calls += 1;
+      expect((await counters.add(batch([increment(key)]))).failures).toBeUndefined();
+      expect(proxy.accepted).toBeGreaterThan(accepted + 1);
+    });
+    expect(await server.client.get(key)).toBe(String(calls));
+    proxy.behaviour.closeOn = undefined;
+    await untilScriptsAreBack(counters);
+    expect(counters.kinds()).not.toContain('disconnected');
+  },
+);
 
 it('each node of a cluster has them back', async () => {
   const cluster = await startRedisCluster();
   ends.push(() => cluster.stop());
-  const counters = runRedisCounters({ address: cluster.address });
-  await counters.untilConnected();
+  const counters = await connectRedisCounters({ address: cluster.address });
   const keys = Array.from({ length: 50 }, freshKey);
   const askAll = async () => {
     const adding = counters.add(batch(keys.map((key) => ask(GCRA, key))));
@@ -181,10 +182,9 @@ it.each([
   const { place, refusing, questions } = isCluster
     ? await startRefusingKeys(UNDECLARED, refusedInside(UNDECLARED))
     : await startRefusingKeys(CROSSSLOT, `-${CROSSSLOT}\r\n`);
-  const counters = runRedisCounters({
+  const counters = await connectRedisCounters({
     address: isCluster ? { kind: 'cluster', nodes: [place] } : { kind: 'tcp', ...place },
   });
-  await counters.untilConnected();
   await counters.add(batch([hit(freshKey())])).catch(() => undefined);
   await eventually(() => {
     expect(questions()).toBeGreaterThan(1);
@@ -197,58 +197,8 @@ it.each([
   });
 });
 
-describe('an answer to the question for scripts', () => {
-  it.each([
-    'ERR proxy has no backend now',
-    'ERR upstream failure',
-    'ERR max number of clients reached',
-    'ERR Error running script (call to f_0): out of memory',
-    'OOM command not allowed when used memory > maxmemory',
-    'BUSY Redis is busy running a script',
-  ])('%s is no lack of them: the connection is made anew', async (words) => {
-    const server = await startLyingRedis();
-    ends.push(() => server.close());
-    server.greeting = `-${words}\r\n`;
-    const counters = runRedisCounters({
-      address: { kind: 'tcp', host: '127.0.0.1', port: server.port },
-    });
-    await eventually(() => {
-      expect(counters.events).toContainEqual(
-        expect.objectContaining({ kind: 'unreachable', reason: words }),
-      );
-    });
-    server.greeting = '*0\r\n';
-    await counters.untilConnected();
-    expect(counters.kinds()).not.toContain('scripts-refused');
-    expect(counters.lacksScripts()).toBe(false);
-  });
-
-  it.each([
-    "ERR unknown command 'EVAL', with args beginning with: ",
-    'ERR unknown command `eval`',
-    'invalid request',
-    "wrong number of arguments for 'eval' command",
-    "ERR for redis cluster, eval/evalsha number of keys can't be negative or zero",
-    'ERR command eval not support for normal user',
-    'ERR EVAL is not allowed',
-    "NOPERM this user has no permissions to run the 'eval' command",
-    'CROSSSLOT No way to dispatch this command',
-  ])('%s is a lack of them: plain commands are used', async (words) => {
-    const server = await startLyingRedis();
-    ends.push(() => server.close());
-    server.greeting = `-${words}\r\n`;
-    const counters = runRedisCounters({
-      address: { kind: 'tcp', host: '127.0.0.1', port: server.port },
-    });
-    await counters.untilConnected();
-    expect(counters.kinds()).toEqual(['scripts-refused', 'connected']);
-    expect(counters.lacksScripts()).toBe(true);
-  });
-});
-
 it('a store that shall have no scripts lacks none', async () => {
   const server = await start();
-  const counters = runRedisCounters({ address: server.address, scripts: false });
-  await counters.untilConnected();
+  const counters = await connectRedisCounters({ address: server.address, scripts: false });
   expect(counters.lacksScripts()).toBe(false);
 });

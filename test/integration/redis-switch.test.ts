@@ -5,7 +5,7 @@ import { ask, keyFor, slowRule, usedHits } from '../support/algorithm-increments
 import { eventually } from '../support/edge/eventually';
 import { startFakeSentinel, type FakeSentinel } from '../support/fake-sentinel';
 import { eventuallyWithin } from '../support/edge/figure';
-import { runRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
+import { connectRedisCounters, stopRedisCounters } from '../support/edge/redis-counters';
 import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
 
 jest.setTimeout(60_000);
@@ -27,8 +27,7 @@ async function startTwo() {
     masterName: 'limits',
     sentinels: [{ host: '127.0.0.1', port: sentinel.port }],
   } as const;
-  const counters = runRedisCounters({ address });
-  await counters.untilConnected();
+  const counters = await connectRedisCounters({ address });
   return { master, next, sentinel, counters };
 }
 
@@ -128,10 +127,9 @@ it('a sentinel that lets nobody listen is asked as before, and that is said once
   ends.push(sentinel.close, ...servers.map(({ stop }) => stop));
   sentinel.isSilent = true;
   const sentinels = [{ host: '127.0.0.1', port: sentinel.port }];
-  const counters = runRedisCounters({
+  const counters = await connectRedisCounters({
     address: { kind: 'sentinel', masterName: 'limits', sentinels },
   });
-  await counters.untilConnected();
   nameMaster(sentinel, next.port);
   const key = freshKey();
   await eventually(async () => {

@@ -23,8 +23,9 @@ interface EntryDraft {
   readonly sort: 'window' | 'calendar' | 'gcra' | 'sliding' | 'slots';
   readonly periodSeconds: number;
   readonly limit: number;
-  readonly burst: number;
-  readonly chargeDenied: boolean;
+  /** The limit when left out. */
+  readonly burst?: number;
+  readonly chargeDenied?: boolean;
 }
 
 const ENTRIES: fc.Arbitrary<EntryDraft> = fc.record({
@@ -39,7 +40,7 @@ const KINDS = { window: fixed, calendar: fixed, gcra, sliding, slots } as const;
 
 /** A limit as the compiler of rules makes it. */
 export function budgetEntry(draft: EntryDraft): BudgetEntry {
-  const { sort, periodSeconds, limit, burst, chargeDenied } = draft;
+  const { sort, periodSeconds, limit, burst = limit, chargeDenied = false } = draft;
   const kind: Kind<CounterState> =
     sort === 'sliding' && limit <= MAX_LOGGED ? slidingLog : KINDS[sort];
   const limiter = compileLimiter(kind, { limit, burst, chargeDenied, periodSeconds });
@@ -68,7 +69,10 @@ function windowOf(sort: EntryDraft['sort'], length: number): WindowAt | undefine
   };
 }
 
-export function budgetLimiterOf(budget: Budget): BudgetLimiter {
+/** A list of limits, without what a rule may say besides unless it is given. */
+export function budgetLimiterOf(given: Pick<Budget, 'entries'> & Partial<Budget>): BudgetLimiter {
+  const plain = { reserve: undefined, blocks: [], isForced: false, isShadow: false };
+  const budget: Budget = { ...plain, ...given };
   return shareOfBudget({ budget } as BudgetLimiter, (limiter) => limiter);
 }
 

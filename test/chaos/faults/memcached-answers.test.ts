@@ -18,7 +18,7 @@ import {
   type Fault,
 } from '../../support/edge/fault-drill';
 import {
-  runMemcachedCounters,
+  connectMemcachedCounters,
   stopMemcachedCounters,
   untilAdded,
 } from '../../support/edge/memcached-counters';
@@ -31,6 +31,11 @@ const ANSWERS: readonly (readonly [name: string, answer: WrongAnswer])[] = [
   ['gets the answer to another command', 'OK'],
   ['ends the connection', 'closes'],
   ['is not answered', 'silent'],
+];
+
+const ASTRAY: typeof ANSWERS = [
+  ['is answered by what nobody asked', 'END\r\nEND'],
+  ['is answered by a line without an end', 'x'.repeat(5_000)],
 ];
 
 const isError = (answer: WrongAnswer): boolean => answer.includes('ERROR');
@@ -70,7 +75,9 @@ describe('memcached, command by command', () => {
   });
 
   const rows = (['version', 'get', 'incr', 'add'] as const).flatMap((command) =>
-    ANSWERS.map(([name, answer]) => ({ command, name, answer })),
+    [...ANSWERS, ...(command === 'get' ? ASTRAY : [])].map(([name, answer]) => ({
+      ...{ command, name, answer },
+    })),
   );
   rows.forEach(({ command, name, answer }, index) => {
     const { sees, counts } = outcomeOf(command, answer);
@@ -112,10 +119,9 @@ describe('memcached, command by command', () => {
       command === 'decr' ? 'nothing of it' : 'nothing of it; the operator gets the error';
     const row = [`\`${command}\` ${name}`, sees, 'what they held before it'].join(COLUMN);
     it(row, async () => {
-      const counters = runMemcachedCounters([{ host: '127.0.0.1', port: server.port }], {
+      const counters = await connectMemcachedCounters([{ host: '127.0.0.1', port: server.port }], {
         timeoutMs: 300,
       });
-      await counters.untilConnected();
       const counter = increment(freshKey(), 5);
       await counters.add(batch([counter]));
       await untilAdded(counters);
@@ -128,6 +134,7 @@ describe('memcached, command by command', () => {
             expect.objectContaining({ kind: 'not-added', hits: 2 }),
           );
         });
+        expect(counters.statistics.get('ratelimit.memcache.increment.__code=error')).toBe(1);
       } else {
         const failures =
           command === 'delete'
@@ -140,6 +147,7 @@ describe('memcached, command by command', () => {
         const { after } = await counters.add(batch([{ ...counter, hits: 1 }]));
         expect(after).toEqual([6]);
       });
+      await untilAdded(counters);
       expect(counters.kinds().includes('disconnected')).toBe(!isError(answer));
     });
   }

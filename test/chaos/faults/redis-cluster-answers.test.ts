@@ -10,6 +10,7 @@ import {
 import {
   itPlaysAll,
   NO_ANSWER,
+  rowsOf,
   SILENT,
   TORN,
   type PlayedCommand,
@@ -28,7 +29,10 @@ jest.setTimeout(60_000);
 
 /** Of commands that are asked twice a second, some errors that are read alike. */
 const FEW = [NO_PERMISSION, ...WRONG_SERVER.slice(1), "ERR unknown command 'x'"];
-const LOST = /lost the store/;
+const REFUSED = { sees: 'UNAVAILABLE' } as const;
+const LEFT = { ...REFUSED, says: /lost the store/ } as const;
+const UNSURE = { ...LEFT, isUnsure: true } as const;
+const LATE = { ...UNSURE, sees: 'DEADLINE_EXCEEDED' } as const;
 
 const inClusterBy =
   ({ scripts }: { readonly scripts: boolean }) =>
@@ -61,37 +65,24 @@ function redirecting(words: readonly string[], port: number): string | undefined
   redirected.add(port);
   return `-ASK 42 127.0.0.1:${String(port)}\r\n`;
 }
+const ofSlots = { ...inCluster, whenConnecting: true } as const;
 const CLUSTER: readonly PlayedCommand[] = [
-  {
-    ...inCluster,
-    command: '`CLUSTER SLOTS`, while no other node answers it',
-    is: clusterCommand('SLOTS'),
-    whenConnecting: true,
-    sees: 'UNAVAILABLE',
-    says: /returned the slot map/,
-    answers: FEW,
-  },
-  {
-    ...inCluster,
-    command: '`CLUSTER INFO`',
-    is: clusterCommand('INFO'),
-    whenConnecting: true,
-    answers: FEW,
-  },
-  {
-    ...inCluster,
-    command: '`ASKING`',
-    is: named('asking'),
-    besides: redirecting,
-    answers: FEW,
-  },
-  {
-    ...inCluster,
-    command: '`INCRBY` in a cluster',
-    is: named('incrby'),
-    sees: 'UNAVAILABLE',
-    answers: ['CLUSTERDOWN The cluster is down', 'TRYAGAIN Multiple keys request', NO_PERMISSION],
-  },
+  ...rowsOf(
+    {
+      ...ofSlots,
+      command: '`CLUSTER SLOTS`, while no other node answers it',
+      is: clusterCommand('SLOTS'),
+    },
+    [FEW, { sees: 'UNAVAILABLE', says: /returned the slot map/ }],
+  ),
+  ...rowsOf({ ...ofSlots, command: '`CLUSTER INFO`', is: clusterCommand('INFO') }, [FEW]),
+  ...rowsOf({ ...inCluster, command: '`ASKING`', is: named('asking'), besides: redirecting }, [
+    FEW,
+  ]),
+  ...rowsOf({ ...inCluster, command: '`INCRBY` in a cluster', is: named('incrby') }, [
+    ['CLUSTERDOWN The cluster is down', 'TRYAGAIN Multiple keys request', NO_PERMISSION],
+    REFUSED,
+  ]),
 ];
 
 const isPlace = (error: string) => /^(?:MOVED|ASK|CLUSTERDOWN|TRYAGAIN)/.test(error);
@@ -142,51 +133,50 @@ const sentOn = (kind: 'MOVED' | 'ASK') => {
     declaresOne(words) && sent.delete(port);
   return { ...ownCall, command: `\`EVALSHA\` of one key, after \`${kind}\``, is, besides };
 };
+const whenConnecting = { ...inScripts, whenConnecting: true } as const;
+const isQuestion = (words: readonly string[]) =>
+  asksForScripts('eval')(words) || asksForScripts('evalsha')(words);
+const PLAIN_USED = {
+  who: 'rules that need scripts: they fail',
+  says: /does not accept scripts, using plain commands/,
+} as const;
+const ALONE = { who: 'nobody: each key is asked for by itself' } as const;
 const SCRIPTS_IN_CLUSTER: readonly PlayedCommand[] = [
-  {
-    ...inScripts,
-    command: '`EVAL` or `EVALSHA` without keys, of a node',
-    is: (words) => asksForScripts('eval')(words) || asksForScripts('evalsha')(words),
-    whenConnecting: true,
-    who: 'rules that need scripts: they fail',
-    says: /does not accept scripts, using plain commands/,
-    answers: NO_SCRIPTS,
-  },
-  {
-    ...inScripts,
-    command: '`EVAL` without keys, of a node',
-    is: asksForScripts('eval'),
-    whenConnecting: true,
-    sees: 'UNAVAILABLE',
-    says: /cannot reach the store/,
-    answers: [...REFUSALS, ...WRONG_SERVER, ...NO_ANSWER],
-  },
-  { ...ofEach, answers: OTHERS, sees: 'UNAVAILABLE' },
-  { ...ofEach, answers: ELSEWHERE, who: 'nobody: each key is asked for by itself' },
-  { ...ofEach, answers: WRONG_SERVER, sees: 'UNAVAILABLE', says: LOST },
-  {
-    ...inScripts,
-    command: '`EVALSHA` in a cluster, of fixed windows',
-    is: declaresNone,
-    who: 'rules that need scripts: they fail',
-    says: /does not accept scripts, using plain commands/,
-    answers: NO_SCRIPTS,
-  },
-  { ...ofEach, answers: TORN, sees: 'UNAVAILABLE', says: LOST, isUnsure: true },
-  { ...ofEach, answers: SILENT, sees: 'DEADLINE_EXCEEDED', says: LOST, isUnsure: true },
-  { ...insideOf, answers: [...OTHERS, NO_PERMISSION, ...OF_KEYS], sees: 'UNAVAILABLE' },
-  { ...insideOf, answers: ELSEWHERE, who: 'nobody: each key is asked for by itself' },
-  { ...insideOf, answers: WRONG_SERVER.slice(0, 1), sees: 'UNAVAILABLE', says: LOST },
-  { ...ownCall, answers: [...STAYING, NO_PERMISSION, ...OF_KEYS], sees: 'UNAVAILABLE' },
-  { ...ownCall, answers: WRONG_SERVER, sees: 'UNAVAILABLE', says: LOST },
-  { ...ownCall, answers: TORN, sees: 'UNAVAILABLE', says: LOST, isUnsure: true },
-  { ...ownCall, answers: SILENT, sees: 'DEADLINE_EXCEEDED', says: LOST, isUnsure: true },
-  ...(['MOVED', 'ASK'] as const).map((kind) => ({
-    ...sentOn(kind),
-    answers: [...OTHERS, NO_PERMISSION, ...OF_KEYS],
-    sees: 'UNAVAILABLE' as const,
-  })),
-  { ...sentOn('ASK'), command: '`ASKING` before it', is: named('asking'), answers: FEW },
+  ...rowsOf(
+    {
+      ...whenConnecting,
+      command: '`EVAL` or `EVALSHA` without keys, of a node',
+      is: isQuestion,
+    },
+    [NO_SCRIPTS, PLAIN_USED],
+  ),
+  ...rowsOf(
+    { ...whenConnecting, command: '`EVAL` without keys, of a node', is: asksForScripts('eval') },
+    [[...REFUSALS, ...WRONG_SERVER, ...NO_ANSWER], { ...REFUSED, says: /cannot reach the store/ }],
+  ),
+  ...rowsOf(ofEach, [OTHERS, REFUSED], [ELSEWHERE, ALONE], [WRONG_SERVER, LEFT]),
+  ...rowsOf(
+    { ...inScripts, command: '`EVALSHA` in a cluster, of fixed windows', is: declaresNone },
+    [NO_SCRIPTS, PLAIN_USED],
+  ),
+  ...rowsOf(ofEach, [TORN, UNSURE], [SILENT, LATE]),
+  ...rowsOf(
+    insideOf,
+    [[...OTHERS, NO_PERMISSION, ...OF_KEYS], REFUSED],
+    [ELSEWHERE, ALONE],
+    [WRONG_SERVER.slice(0, 1), LEFT],
+  ),
+  ...rowsOf(
+    ownCall,
+    [[...STAYING, NO_PERMISSION, ...OF_KEYS], REFUSED],
+    [WRONG_SERVER, LEFT],
+    [TORN, UNSURE],
+    [SILENT, LATE],
+  ),
+  ...(['MOVED', 'ASK'] as const).flatMap((kind) =>
+    rowsOf(sentOn(kind), [[...OTHERS, NO_PERMISSION, ...OF_KEYS], REFUSED]),
+  ),
+  ...rowsOf({ ...sentOn('ASK'), command: '`ASKING` before it', is: named('asking') }, [FEW]),
 ];
 
 itPlaysAll([

@@ -16,6 +16,14 @@ export const runMemcachedCounters = (
 ): RunningMemcachedCounters =>
   run(addresses, options, { monotonicMs: () => performance.now(), random: Math.random, ...more });
 
+export async function connectMemcachedCounters(
+  ...args: Parameters<typeof runMemcachedCounters>
+): Promise<RunningMemcachedCounters> {
+  const counters = runMemcachedCounters(...args);
+  await counters.untilConnected();
+  return counters;
+}
+
 /** Waits until every hit that was answered has been added or given up, on all nodes. */
 export const untilAdded = (counters: RunningMemcachedCounters): Promise<void> =>
   eventually(() => {

@@ -15,18 +15,16 @@ export const addFixed = (counters: RunningRedisCounters) => addAll(counters, onl
 export const addHeldBack = (counters: RunningRedisCounters) =>
   addAll(counters, only(freshKey()), [1]);
 const HELD = budgetLimiterOf({
-  entries: [
-    budgetEntry({ sort: 'gcra', limit: 10, burst: 10, periodSeconds: 60, chargeDenied: false }),
-  ],
+  entries: [budgetEntry({ sort: 'gcra', limit: 10, periodSeconds: 60 })],
   reserve: { leaseMs: 60_000, isReleased: false },
-  blocks: [],
-  isForced: false,
-  isShadow: false,
 });
 export const addBudget = (counters: RunningRedisCounters) =>
   addAll(counters, [increment(`{c:${freshKey()}~1}~r`, 1, { limiter: HELD })]);
 export const addGcra = (counters: RunningRedisCounters) =>
   addAll(counters, [ask(GCRA, freshKey())]);
+const SLIDING = slowRule('sliding_window', 1_000);
+export const addSliding = (counters: RunningRedisCounters) =>
+  addAll(counters, [ask(SLIDING, freshKey())]);
 
 type Options = Partial<Parameters<typeof runRedisCounters>[0]>;
 

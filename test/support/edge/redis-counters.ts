@@ -23,3 +23,11 @@ export function runRedisCounters(
       }),
   });
 }
+
+export async function connectRedisCounters(
+  ...args: Parameters<typeof runRedisCounters>
+): Promise<RunningRedisCounters> {
+  const counters = runRedisCounters(...args);
+  await counters.untilConnected();
+  return counters;
+}

@@ -1,7 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eventually } from './eventually';
-import { freePort } from '../free-port';
 import type { RedisServer } from './redis-server';
 
 /** A state of a real server in which it refuses to write. */
@@ -44,12 +43,6 @@ export const MISCONF: RedisRefusal = {
   says: /^MISCONF /,
   mount: failSnapshot,
   clear: (server) => config(server, 'stop-writes-on-bgsave-error', 'no'),
-};
-
-export const READONLY: RedisRefusal = {
-  says: /^READONLY /,
-  mount: async ({ client }) => client.replicaof('127.0.0.1', await freePort()),
-  clear: ({ client }) => client.replicaof('NO', 'ONE'),
 };
 
 /** The user may not send some commands: a server says it in other words inside a script. */

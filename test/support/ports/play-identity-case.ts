@@ -2,6 +2,7 @@ import { crc32 } from 'node:zlib';
 import { toBase62 } from '../../../src/identity/credential';
 import { StoreUnavailable, type IdentityStore } from '../../../src/identity/store/store';
 import { ANN, grant, grantApiKey, startIdentity } from '../identity';
+import { problemsOfAnswer } from '../identity-document';
 import { toSeconds } from '../scenario/read-scenarios';
 import { answersLike, sendAsked } from './http-call';
 import type { HttpAnswer } from './http-answer';
@@ -158,29 +159,17 @@ async function ask(
   const [answer] = answers;
   if (answer === undefined) return `${asked} -> ${told}`;
   const isSame = expected.includes(' | same') && whole(answer) === (first.answer ??= whole(answer));
-  return `${asked} -> ${told}${isSame ? ' | same' : ''}${faultOf(answer)}`;
+  return `${asked} -> ${told}${isSame ? ' | same' : ''}${faultOf(answer, text)}`;
 }
 
 /** All but the time. */
 const whole = ({ status, headers, body }: HttpAnswer): string =>
   JSON.stringify([status, [...headers].filter(([name]) => name !== 'date'), body]);
 
-const ENVELOPE = {
-  'content-type': 'application/json; charset=utf-8',
-  'cache-control': 'no-store',
-  'x-content-type-options': 'nosniff',
-  etag: undefined,
-  'x-powered-by': undefined,
-};
-
-/** What every answer with a body carries, whatever its status. */
-function faultOf({ status, headers, body }: HttpAnswer): string {
-  if (body === '') return '';
-  const { meta, ...more } = JSON.parse(body) as { readonly meta?: { readonly code: number } };
-  const fields = status === 200 ? 'session,user' : 'error,errorDescription,requestId';
-  const isRight =
-    meta?.code === status &&
-    headers.has('x-request-id') &&
-    Object.entries(ENVELOPE).every(([name, value]) => headers.get(name) === value);
-  return isRight && Object.keys(more).join() === fields ? '' : ' | NO ENVELOPE';
+/** What every answer carries, whatever its status: what the OpenAPI document says of it, and no more. */
+function faultOf({ status, headers, body }: HttpAnswer, asked: string): string {
+  const [, method = 'get'] = /^(head|options)\b/.exec(asked.toLowerCase()) ?? [];
+  const answer = { status, headers: Object.fromEntries(headers), body };
+  const [problem] = problemsOfAnswer(answer, method as 'get' | 'head' | 'options');
+  return problem === undefined ? '' : ` | NOT AS DOCUMENTED: ${problem}`;
 }

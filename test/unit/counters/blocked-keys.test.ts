@@ -14,12 +14,9 @@ const BLOCK = { after: 2, withinMs: 60_000, forMs: 600_000, upToMs: 600_000, ent
 const limiterWith = (periods: readonly number[], more: Partial<BudgetLimiter['budget']> = {}) =>
   budgetLimiterOf({
     entries: periods.map((periodSeconds) =>
-      budgetEntry({ sort: 'window', limit: 2, burst: 2, periodSeconds, chargeDenied: false }),
+      budgetEntry({ sort: 'window', limit: 2, periodSeconds }),
     ),
-    reserve: undefined,
     blocks: [BLOCK],
-    isForced: false,
-    isShadow: false,
     ...more,
   });
 

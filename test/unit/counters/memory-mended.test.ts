@@ -14,18 +14,17 @@ const rolling = { limit: 10, burst: 10, periodSeconds: 3_600, chargeDenied: fals
 const gcra = budgetEntry({ ...rolling, sort: 'gcra' });
 const slots = budgetEntry({ ...rolling, sort: 'slots' });
 const window = budgetEntry({ ...rolling, sort: 'window' });
-const common = { reserve: undefined, blocks: [], isForced: false, isShadow: false } as const;
 const reserve = { leaseMs: 60_000, isReleased: false };
 const block = { withinMs: 30_000, forMs: 5_000, upToMs: 60_000, after: 1, entry: -1, id: 'b' };
 
-const LIST = budgetLimiterOf({ ...common, entries: [gcra] });
-const HELD = budgetLimiterOf({ ...common, entries: [slots], reserve });
+const LIST = budgetLimiterOf({ entries: [gcra] });
+const HELD = budgetLimiterOf({ entries: [slots], reserve });
 const LIMITERS: [string, Limiter, (Reservation | undefined)?][] = [
   ['gcra', limiterOf({ ...rolling, name: 'gcra' })],
   ['a large sliding window', limiterOf({ ...rolling, name: 'sliding_window', limit: 100 })],
   ['a small sliding window', limiterOf({ ...rolling, name: 'sliding_window' })],
   ['a list of a rolling limit', LIST],
-  ['a list of a window', budgetLimiterOf({ ...common, entries: [window] })],
+  ['a list of a window', budgetLimiterOf({ entries: [window] })],
   ['open reservations', HELD, { mode: 'reserve', id: 'a', saysHits: true }],
 ];
 
@@ -94,7 +93,7 @@ describe.each(LIMITERS)('counters of %s in memory', (_, limiter, reservation) =>
 
 it('a counter whose record and reservations are wrong is counted once, also after an operator looked', async () => {
   const { counters, add, mended } = create();
-  const limiter = budgetLimiterOf({ ...common, entries: [gcra, slots], reserve });
+  const limiter = budgetLimiterOf({ entries: [gcra, slots], reserve });
   await add(limiter, NOW + AHEAD, { hits: 2 });
   await add(limiter, NOW + AHEAD, { reservation: { mode: 'reserve', id: 'a', saysHits: true } });
   expect(counters.read('a', NOW, limiter)).toBeDefined();
@@ -106,7 +105,7 @@ it('a counter whose record and reservations are wrong is counted once, also afte
 
 it('a block that lasts for longer than its rule says is counted as mended', async () => {
   const { counters, add, mended } = create();
-  const limiter = budgetLimiterOf({ ...common, entries: [window], blocks: [block] });
+  const limiter = budgetLimiterOf({ entries: [window], blocks: [block] });
   await add(limiter, NOW + 86_400, { hits: 11 });
   await add(limiter, NOW);
   expect(mended()).toBe(1);

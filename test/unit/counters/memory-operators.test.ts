@@ -7,7 +7,7 @@ import { createDryCounters } from '../../../src/counters/dry-counters';
 import { findOver } from '../../../src/counters/over-entries';
 import { createMemoryCounters } from '../../../src/counters/memory/create-memory-counters';
 import { budgetEntry, budgetLimiterOf } from '../../support/budget-arbitraries';
-import { increment, START_SECONDS } from '../../support/increments';
+import { batch, increment, START_SECONDS } from '../../support/increments';
 import { runSteps } from '../../support/run-steps';
 
 const NOW = START_SECONDS;
@@ -31,11 +31,7 @@ describe.each(ALGORITHMS)('a counter of $kind.words.name in memory', (algorithm)
 
   it('is read, set and removed by operators', async () => {
     expect(read()).toBeUndefined();
-    await counters.add({
-      increments: [{ ...look, hits: 4 }],
-      groupEnds: undefined,
-      nowSeconds: NOW,
-    });
+    await counters.add(batch([{ ...look, hits: 4 }]));
     expect(read()).toBe(4);
     expect(await counters.set([look], 7, NOW)).toEqual([undefined]);
     expect(read()).toBe(7);
@@ -62,7 +58,7 @@ describe.each(ALGORITHMS)('a counter of $kind.words.name in memory', (algorithm)
       { ...look, hits: 0 },
     ];
     const dry = createDryCounters(readings);
-    const reply = await dry.add({ increments, groupEnds: undefined, nowSeconds: NOW });
+    const reply = await dry.add(batch(increments));
     expect(reply.states?.map((one) => one && usedHits(algorithm, one))).toEqual([7, 9]);
   });
 });
@@ -126,14 +122,12 @@ describe('counters with budgets', () => {
     const periods = Array.from({ length: limits }, (_, at) => 3_600 + at);
     return budgetLimiterOf({
       entries: periods.map((periodSeconds) =>
-        budgetEntry({ sort: 'gcra', limit: 9, burst: 9, periodSeconds, chargeDenied: false }),
+        budgetEntry({ sort: 'gcra', limit: 9, periodSeconds }),
       ),
       reserve: { leaseMs: 60_000, isReleased: false },
       blocks: Array.from({ length: blocks }, (_, at) => {
         return { after: 1, withinMs: 1, forMs: 1, upToMs: 1, entry: at };
       }),
-      isForced: false,
-      isShadow: false,
     });
   };
   const keyOf = (at: number) => `{c:d_k_${String(at).padStart(4, '0')}~1}~c`;
@@ -149,13 +143,9 @@ describe('counters with budgets', () => {
     const counters = createMemoryCounters({ clock: () => NOW });
     const sorts = ['window', 'gcra', 'sliding', 'slots'] as const;
     const limiter = budgetLimiterOf({
-      entries: sorts.map((sort) =>
-        budgetEntry({ sort, limit: 9, burst: 9, periodSeconds: 3_600, chargeDenied: false }),
-      ),
+      entries: sorts.map((sort) => budgetEntry({ sort, limit: 9, periodSeconds: 3_600 })),
       reserve: { leaseMs: 60_000, isReleased: false },
       blocks: [{ after: 1, withinMs: 9_000, forMs: 9_000, upToMs: 9_000, entry: -1 }],
-      isForced: false,
-      isShadow: false,
     });
     const answered: (readonly [unknown, string])[] = [];
     const note = (state: unknown) => {
@@ -182,21 +172,19 @@ describe('counters with budgets', () => {
     const counters = createMemoryCounters({ clock: () => NOW });
     const terms = { reserve: undefined, isForced: false, isShadow: false };
     const entryOf = (sort: 'gcra' | 'slots', limit: number, periodSeconds: number) =>
-      budgetEntry({ sort, limit, burst: limit, periodSeconds, chargeDenied: false });
+      budgetEntry({ sort, limit, periodSeconds });
     const list = { ...terms, entries: [entryOf('gcra', 9, 10), entryOf('gcra', 5, 3_600)] };
     const block = { after: 2, withinMs: 9_000, forMs: 900_000, upToMs: 900_000, entry: -1 };
     const limiters = [
-      budgetLimiterOf({ ...list, blocks: [] }),
+      budgetLimiterOf({ ...list }),
       budgetLimiterOf({ ...list, blocks: [block] }),
       budgetLimiterOf({
         ...terms,
         entries: [entryOf('slots', 2, 1), entryOf('gcra', 100, 60)],
         reserve: { leaseMs: 60_000, isReleased: false },
-        blocks: [],
       }),
     ] as const;
-    const add = (...increments: readonly Increment[]) =>
-      counters.add({ increments, groupEnds: undefined, nowSeconds: NOW });
+    const add = (...increments: readonly Increment[]) => counters.add(batch(increments));
     const listed = async () =>
       (await runSteps(counters.listOver(NOW, 10))).map(
         ({ key, limit, windowEndSeconds }) =>
@@ -225,7 +213,7 @@ describe('counters with budgets', () => {
   ])('of %d limits and %d blocks take the room of all of them', async (limits, blocks, bytes) => {
     const counters = createMemoryCounters({ clock: () => NOW }, { maxBytes: BYTES });
     const increments = Array.from({ length: 300 }, (_, at) => ask(at, withParts(limits, blocks)));
-    await counters.add({ increments, groupEnds: undefined, nowSeconds: NOW });
+    await counters.add(batch(increments));
     expect(counters.liveKeys).toBe(Math.floor(BYTES / (bytes + KEY)));
     await counters.close();
   });
@@ -237,7 +225,7 @@ describe('counters with budgets', () => {
     );
     const [small, large] = [withParts(1, 0), withParts(8, 0)];
     const fails = (one: Increment): Promise<boolean> =>
-      counters.add({ increments: [one], groupEnds: undefined, nowSeconds: NOW }).then(
+      counters.add(batch([one])).then(
         () => false,
         () => true,
       );

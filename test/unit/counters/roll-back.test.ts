@@ -21,7 +21,7 @@ const slots = budgetEntry({
   ...{ sort: 'slots', limit: SLOTS, burst: SLOTS, periodSeconds: 1, chargeDenied: false },
 });
 const budget = { blocks: [], isForced: false, isShadow: false } as const;
-const LIST = budgetLimiterOf({ ...budget, entries: [window], reserve: undefined });
+const LIST = budgetLimiterOf({ ...budget, entries: [window] });
 const HELD = budgetLimiterOf({
   ...{ ...budget, entries: [window, slots], reserve: { leaseMs: 60_000, isReleased: false } },
 });

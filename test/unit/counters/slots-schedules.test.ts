@@ -12,14 +12,11 @@ const LEASE = 20;
 const KEY = '{c:k~1}~r';
 
 const entry = (sort: 'slots' | 'window', limit: number) =>
-  budgetEntry({ sort, limit, burst: limit, periodSeconds: 31_536_000, chargeDenied: false });
+  budgetEntry({ sort, limit, periodSeconds: 31_536_000 });
 
 const GATE = budgetLimiterOf({
   entries: [entry('slots', SLOTS), entry('window', LIMIT)],
   reserve: { leaseMs: LEASE * 1_000, isReleased: false },
-  blocks: [],
-  isForced: false,
-  isShadow: false,
 });
 
 /** What a caller does, who may crash after any of it: then it never settles. */

@@ -6,13 +6,8 @@ import { budgetEntry, budgetLimiterOf } from '../../support/budget-arbitraries';
 import { batch, increment, START_SECONDS } from '../../support/increments';
 
 const GATE = budgetLimiterOf({
-  entries: [
-    budgetEntry({ sort: 'window', limit: 10, burst: 10, periodSeconds: 60, chargeDenied: false }),
-  ],
+  entries: [budgetEntry({ sort: 'window', limit: 10, periodSeconds: 60 })],
   reserve: { leaseMs: 60_000, isReleased: false },
-  blocks: [],
-  isForced: false,
-  isShadow: false,
 });
 const KEY = '{c:k~1}~r';
 

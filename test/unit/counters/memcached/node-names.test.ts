@@ -1,7 +1,4 @@
 import { addressText } from '../../../../src/platform/listen-address';
-import { firstValueFrom } from 'rxjs';
-import { followNodes } from '../../../../src/counters/memcached/nodes-in-use';
-import { type MemcachedEvent } from '../../../../src/counters/memcached/options';
 import { createNodeErrors } from '../../../../src/counters/memcached/store-errors';
 
 it.each([
@@ -10,30 +7,6 @@ it.each([
   ['::1', '[::1]:11211'],
 ])('a node at %s is called %s', (host, text) => {
   expect(addressText({ host, port: 11_211 })).toBe(text);
-});
-
-it('the nodes of a record are called as they are connected to, without the dot at the end', async () => {
-  const events: MemcachedEvent[] = [];
-  const nodes$ = followNodes(
-    {
-      random: () => 0.5,
-      resolveSrv: () =>
-        Promise.resolve([
-          { name: 'b.test.', port: 2 },
-          { name: 'a.test.', port: 1 },
-        ]),
-      onUnresolved: () => undefined,
-      onEvent: (event) => events.push(event),
-    },
-    { kind: 'srv', record: '_m._tcp.test', refreshMs: 60_000 },
-  );
-  expect(await firstValueFrom(nodes$)).toEqual([
-    { host: 'a.test', port: 1 },
-    { host: 'b.test', port: 2 },
-  ]);
-  expect(events).toEqual([
-    { kind: 'nodes', store: '_m._tcp.test', nodes: ['a.test:1', 'b.test:2'] },
-  ]);
 });
 
 describe('an error of a node', () => {

@@ -1,14 +1,10 @@
 import type { BudgetLimiter } from '../../src/core/budgets/budget';
 import { gcra } from '../../src/core/kinds/gcra';
 import type { CounterState, State } from '../../src/core/kinds/kind';
-import { readBudgetAnswer } from '../../src/counters/redis/budgets/budget-answer';
-import { encodeBudgetCall } from '../../src/counters/redis/budgets/budget-call';
-import { BUDGETS_SCRIPT } from '../../src/counters/redis/lua/scripts';
-import { unpack } from '../../src/counters/redis/message-pack';
 import type { ScriptIncrement } from '../../src/counters/redis/operations-call';
-import { callScript } from '../../src/counters/redis/script-call';
 import { budgetEntry, budgetLimiterOf } from '../support/budget-arbitraries';
-import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
+import { callBudgets } from '../support/budget-call';
+import { describeWithStores, nearRedis, type NearRedis } from '../support/near-stores';
 import { limiterOf } from '../support/limiters';
 
 /** What a request charged together takes back comes from the window that was charged (budgets.md section 7). */
@@ -18,22 +14,19 @@ const PERIOD = 1;
 /** A second, a minute and an hour begin a tenth of a second later. */
 const BEFORE_MS = 1_795_240_799_900;
 
-let server: RedisServer;
+let server: NearRedis;
 let serial = 0;
 beforeAll(async () => {
-  server = await startRedisServer();
+  server = await nearRedis(BEFORE_MS / 1_000);
 });
-afterAll(() => server.stop());
+afterAll(() => server.client.quit());
 
 const kind = (name: 'gcra' | 'sliding_window', limit: number) =>
   limiterOf({ name, limit, burst: undefined, chargeDenied: false, periodSeconds: PERIOD });
 
 const list = (...sorts: readonly (readonly ['window' | 'gcra' | 'sliding', number])[]) => {
-  const entries = sorts.map(([sort, limit]) =>
-    budgetEntry({ sort, limit, burst: limit, periodSeconds: PERIOD, chargeDenied: false }),
-  );
-  const none = { reserve: undefined, blocks: [], isForced: false, isShadow: false };
-  return budgetLimiterOf({ entries, ...none });
+  const entries = sorts.map(([sort, limit]) => budgetEntry({ sort, limit, periodSeconds: PERIOD }));
+  return budgetLimiterOf({ entries });
 };
 
 const CASES: readonly (readonly [string, ScriptIncrement['limiter'] | BudgetLimiter])[] = [
@@ -47,7 +40,7 @@ const CASES: readonly (readonly [string, ScriptIncrement['limiter'] | BudgetLimi
   ['a list of all', list(['window', 9], ['gcra', 10], ['sliding', 100])],
 ];
 
-describe.each(CASES)('%s', (_, limiter) => {
+describeWithStores.each(CASES)('%s', (_, limiter) => {
   const increment = (key: string, hits: number, undoOfMicros?: number): ScriptIncrement => ({
     ...{ key, hits, times: 1, ttlSeconds: PERIOD, limiter, reservation: undefined },
     undoOfMicros,
@@ -55,11 +48,8 @@ describe.each(CASES)('%s', (_, limiter) => {
 
   /** One call; `plannedMs`: when the process planned it, which may be earlier. */
   const call = async (one: ScriptIncrement, nowMs: number, plannedMs = nowMs): Promise<State> => {
-    const increments = [one];
-    const about = { groupEnds: undefined, isDeclaringKeys: true, nowSeconds: plannedMs / 1_000 };
-    const args = encodeBudgetCall({ increments, ...about, nowMicros: nowMs * 1_000 });
-    const answer = await callScript(server.client, BUDGETS_SCRIPT, args, 'eval');
-    const reply = readBudgetAnswer(unpack(answer as Buffer), increments);
+    const when = { nowMs, nowSeconds: plannedMs / 1_000 };
+    const reply = await callBudgets(server.client, [one], when);
     expect(reply.failures).toBeUndefined();
     return reply.states[0] as State;
   };
