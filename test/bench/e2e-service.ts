@@ -10,9 +10,11 @@ import { freePort } from '../support/free-port';
 export const SERVICE_CORE = 0;
 export const LOAD_CORE = 1;
 
-/** The built service, alone on its core. */
+/** A service alone on its core. */
 export interface MeasuredService {
   readonly pid: number;
+  /** From its start until it was healthy. */
+  readonly startMs: number;
   readonly port: number;
   readonly httpPort: number;
   /** Of the debug port. */
@@ -23,8 +25,11 @@ export interface MeasuredService {
 /** One rule that is never over its limit, for every value of `user`. */
 const NEVER_OVER = 'unit: day, requests_per_unit: 4000000000';
 
-function rulesOf(rateLimit: string): string {
-  return `domain: edge\ndescriptors:\n  - { key: user, rate_limit: { ${rateLimit} } }\n`;
+function rulesOf(rateLimits: Readonly<Record<string, string>>): string {
+  const rules = Object.entries(rateLimits).map(
+    ([key, rateLimit]) => `  - { key: ${key}, rate_limit: { ${rateLimit} } }\n`,
+  );
+  return `domain: edge\ndescriptors:\n${rules.join('')}`;
 }
 
 /** Statistics on, as in all figures, to a sink on loopback. */
@@ -43,12 +48,16 @@ export function redisSettings(port: number): Readonly<Record<string, string>> {
 
 /** What is measured. */
 export interface Variant {
-  /** The folder of the build. */
+  /** The folder of the build; of no meaning with `command`. */
   readonly dist: string;
+  /** Another service that takes the same settings, in place of a build of ours. */
+  readonly command?: readonly [string, ...string[]];
   /** More settings than those of the bench. */
   readonly settings: Readonly<Record<string, string>>;
   /** The limit of every value of `user`; one that is never over when undefined. */
   readonly rateLimit?: string | undefined;
+  /** The limits of every value of other keys. */
+  readonly moreLimits?: Readonly<Record<string, string>>;
   /** The cores that it may use, as `taskset -c` has them; SERVICE_CORE unless given. */
   readonly cores?: string;
 }
@@ -65,7 +74,9 @@ export async function startMeasuredService(
   {
     dist,
     settings,
+    command,
     rateLimit = NEVER_OVER,
+    moreLimits = {},
     cores = String(SERVICE_CORE),
   }: Variant = DEFAULT_VARIANT,
 ): Promise<MeasuredService> {
@@ -73,11 +84,10 @@ export async function startMeasuredService(
   // The folder around it is watched too, and others work in that of all temporary files.
   const root = join(folder, 'runtime');
   await mkdir(join(root, 'config'), { recursive: true });
-  await writeFile(join(root, 'config', 'edge.yaml'), rulesOf(rateLimit));
+  await writeFile(join(root, 'config', 'edge.yaml'), rulesOf({ user: rateLimit, ...moreLimits }));
   const [http, port, debug] = await Promise.all([freePort(), freePort(), freePort()]);
-  const more = process.env['WEIR_NODE_ARGS']?.split(' ') ?? [];
-  const script = join(process.cwd(), dist, 'src/bin/ratelimit.js');
-  const child = spawn('taskset', ['-c', cores, process.execPath, ...more, script], {
+  const startedMs = performance.now();
+  const child = spawn('taskset', ['-c', cores, ...(command ?? commandOf(dist))], {
     env: {
       PATH: process.env['PATH'],
       HOST: '127.0.0.1',
@@ -99,10 +109,11 @@ export async function startMeasuredService(
       const { status } = await fetch(`http://127.0.0.1:${String(http)}/healthcheck`);
       if (status !== 200) throw new Error(`not healthy: ${String(status)}`);
     },
-    { withinMs: 20_000, everyMs: 50 },
+    { withinMs: 20_000, everyMs: 10 },
   );
   return {
     pid: child.pid as number,
+    startMs: performance.now() - startedMs,
     port,
     httpPort: http,
     debugPort: debug,
@@ -112,6 +123,11 @@ export async function startMeasuredService(
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+function commandOf(dist: string): readonly string[] {
+  const more = process.env['WEIR_NODE_ARGS']?.split(' ') ?? [];
+  return [process.execPath, ...more, join(process.cwd(), dist, 'src/bin/ratelimit.js')];
 }
 
 /** Moves a process with all its threads to the core of the load. */

@@ -13,7 +13,9 @@ export interface GeneratorOrder {
   readonly requests: number;
   /** Calls per second over all connections, one after the other; 0: as fast as answers come. */
   readonly perSecond: number;
-  /** Different values of the descriptor. */
+  /** The key of the descriptor; `user` unless given. */
+  readonly key?: string;
+  /** Its different values. */
   readonly keys: number;
   /** traceparent and x-request-id, different in every call. */
   readonly varied: boolean;
@@ -53,7 +55,7 @@ async function run(order: GeneratorOrder): Promise<GeneratorReport> {
   const source = {
     writeHeaders: () => 0,
     messages: Array.from({ length: order.keys }, (_, i) =>
-      rateLimitMessage('user', `user-${String(i)}`),
+      rateLimitMessage(order.key ?? 'user', `user-${String(i)}`),
     ),
     outcome,
     onAnswer(dueMs: number, sentMs: number, nowMs: number) {
