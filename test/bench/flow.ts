@@ -1,7 +1,7 @@
 import { Subject, lastValueFrom, map } from 'rxjs';
 import { batchedRequests, turnWindow } from '../../streams';
 import type { AlgorithmName } from '../../src/core/kinds/kinds';
-import type { PendingRequest, ReadyCounters, Responder } from '../../src/core/ports';
+import type { Clock, PendingRequest, ReadyCounters, Responder } from '../../src/core/ports';
 import type { Rules } from '../../src/core/rules/rules';
 import { createMemoryCounters } from '../../src/counters/memory/create-memory-counters';
 import { createDecideBatch, type DecideBatch } from '../../src/decisions/decide-batch';
@@ -23,12 +23,13 @@ const responder: Responder = { answer: () => true };
 export function createDecider(
   counters: Pick<ReadyCounters, 'add'>,
   rules: Rules = someRules(1_000),
+  clock: Clock = () => Date.now() / 1_000,
 ): DecideBatch {
   return createDecideBatch(
     {
       rules: { current: rules },
       counters,
-      clock: () => Date.now() / 1_000,
+      clock,
       random: Math.random,
       onFault: (error) => {
         throw error;
