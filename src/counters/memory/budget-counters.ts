@@ -25,6 +25,7 @@ import {
   writeOver,
 } from './kept-budgets';
 import type { OpenReservation, OpenReservations } from './open-reservations';
+import type { KeyHash } from './key-hash';
 import type { MakeRoom, OverCounter } from './window-counters';
 
 /** A counter's state, and its expired leases. */
@@ -47,8 +48,8 @@ export class BudgetCounters {
   readonly #granted = new Map<BudgetCounter, number>();
   readonly #onMended: () => void;
 
-  constructor(makeRoom: MakeRoom, onMended: () => void) {
-    this.kept = new KeptBudgets(makeRoom);
+  constructor(makeRoom: MakeRoom, hash: KeyHash, onMended: () => void) {
+    this.kept = new KeptBudgets(makeRoom, hash);
     this.#onMended = onMended;
   }
 
@@ -60,7 +61,7 @@ export class BudgetCounters {
 
   /** A counter's current state, with its leases expired. */
   currentState(increment: Increment, { budget }: BudgetLimiter, nowSeconds: number): BudgetState {
-    const counter = this.kept.counters.find(toKeptKey(increment.key));
+    const counter = this.kept.find(toKeptKey(increment.key));
     const moment = momentAt(nowSeconds);
     return this.#find(counter, budget, moment, increment.reservation).state;
   }
@@ -69,7 +70,7 @@ export class BudgetCounters {
   apply(increment: Increment, limiter: BudgetLimiter, nowSeconds: number): BudgetState | undefined {
     const { reservation } = increment;
     const key = toKeptKey(increment.key);
-    const known = this.kept.counters.find(key);
+    const known = this.kept.find(key);
     const moment = momentAt(nowSeconds);
     const found = this.#find(known, limiter.budget, moment, reservation);
     const { state } = found;
@@ -121,12 +122,12 @@ export class BudgetCounters {
 
   /** Hits in use under the nearest limit, the state, and the seconds to live; undefined: the counter is missing. */
   read({ key }: Pick<Increment, 'key'>, limiter: BudgetLimiter, nowSeconds: number) {
-    const counter = this.kept.counters.find(toKeptKey(key));
+    const counter = this.kept.find(toKeptKey(key));
     if (counter === undefined) return undefined;
     const { state } = find(counter, limiter.budget, momentAt(nowSeconds), MAX_LAPSES);
     const value = usedOfNearest(limiter.budget, state);
     const [first] = this.listOpen({ key }, nowSeconds, 1);
-    const ttlSeconds = counter.endSeconds - nowSeconds;
+    const ttlSeconds = this.kept.counters.endSeconds(counter.id) - nowSeconds;
     return { value, state, ttlSeconds, firstEndMs: first?.endMs };
   }
 
@@ -136,17 +137,14 @@ export class BudgetCounters {
     nowSeconds: number,
     most: number,
   ): readonly OpenReservation[] {
-    return (
-      this.kept.counters.find(toKeptKey(key))?.open.lasting(Math.round(nowSeconds * 1_000), most) ??
-      []
-    );
+    return this.kept.find(toKeptKey(key))?.open.lasting(Math.round(nowSeconds * 1_000), most) ?? [];
   }
 
   /** Removes usage and blocks; open reservations stay, unless they are to end too (budgets.md section 9). */
   remove({ key }: Pick<Increment, 'key'>, withOpen = false): void {
-    const counter = this.kept.counters.find(toKeptKey(key));
+    const counter = this.kept.find(toKeptKey(key));
     if (counter === undefined) return;
-    if (withOpen || counter.open.size === 0) this.kept.counters.remove(counter);
+    if (withOpen || counter.open.size === 0) this.kept.counters.remove(counter.id);
     else {
       const { atMicros, held, open } = counter.kept;
       const { budget } = counter.limiter;
@@ -165,7 +163,7 @@ export class BudgetCounters {
   ): boolean {
     const { budget } = limiter;
     const key = toKeptKey(increment.key);
-    const known = this.kept.counters.find(key);
+    const known = this.kept.find(key);
     const moment = momentAt(nowSeconds);
     const { state, lapses } = find(known, budget, moment, MAX_LAPSES);
     const { held, open } = state;
@@ -185,15 +183,21 @@ export class BudgetCounters {
 
   /** Counters that refuse a single hit now, or a single reservation where they take these, up to a number. */
   listOver(nowSeconds: number, most: number): Steps<readonly OverCounter[]> {
-    return findOver(this.kept.counters.all(), most, (counter) => {
-      if (counter.usageQuartile < USAGE_QUARTILES) return undefined;
-      const { key, limiter } = counter;
+    const { table } = this.kept.counters;
+    return findOver(this.kept.all(), most, (counter) => {
+      if (table.list(counter.id) < USAGE_QUARTILES) return undefined;
+      const { limiter } = counter;
       const { state } = find(counter, limiter.budget, momentAt(nowSeconds), MAX_LAPSES);
       const second = Math.floor(nowSeconds);
       const refused = refusalOfOne(limiter, state, second);
       if (refused === undefined) return undefined;
       const { limit, used, resetSeconds } = refused;
-      return { key, limit, count: used, windowEndSeconds: second + resetSeconds };
+      return {
+        key: table.keyOf(counter.id),
+        limit,
+        count: used,
+        windowEndSeconds: second + resetSeconds,
+      };
     });
   }
 }

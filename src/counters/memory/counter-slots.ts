@@ -1,4 +1,5 @@
-import { bytesOfText } from '../kept-key';
+import type { CounterId, CounterTable } from './counter-table';
+import { NONE } from './record-pages';
 
 /** Counters are listed by the used quarter of their limit, so that the least used are evicted first. */
 export const USAGE_QUARTILES = 4;
@@ -6,29 +7,23 @@ export const USAGE_QUARTILES = 4;
 /** For a counter that has reached its limit: it is never evicted. */
 const AT_LIMIT = USAGE_QUARTILES;
 
-export interface Filed<C> {
-  readonly key: string;
-  usageQuartile: number;
-  previous: C | undefined;
-  next: C | undefined;
-}
-
 /** The counters that may expire at one second. */
-export interface CounterSlot<C> {
+export interface CounterSlot {
   readonly endSeconds: number;
+  readonly table: CounterTable;
   size: number;
-  /** The memory of its counters. */
-  bytes: number;
-  /** By usage quartile; the last list is of counters at their limit. */
-  readonly lists: readonly LinkedList<C>[];
+  /** By usage quartile, those that have been there for longest first; the last list is of counters at their limit. */
+  readonly lists: readonly CounterList[];
 }
 
-export function createSlot<C>(endSeconds: number): CounterSlot<C> {
-  const lists = Array.from({ length: USAGE_QUARTILES + 1 }, () => ({
-    first: undefined,
-    last: undefined,
-  }));
-  return { endSeconds, size: 0, bytes: 0, lists };
+interface CounterList {
+  first: CounterId;
+  last: CounterId;
+}
+
+export function createSlot(endSeconds: number, table: CounterTable): CounterSlot {
+  const lists = Array.from({ length: USAGE_QUARTILES + 1 }, () => ({ first: NONE, last: NONE }));
+  return { endSeconds, table, size: 0, lists };
 }
 
 /** A limit of 0 is exceeded by any count, so that evicting such a counter lets no request through. */
@@ -37,21 +32,16 @@ export function usageQuartileOf(count: number, limit: number): number {
   return count >= limit ? AT_LIMIT : Math.floor((count * USAGE_QUARTILES) / limit);
 }
 
-/** All counters of one sort by the second at which they may expire, soonest first, with their memory. */
-export class CounterSlots<C extends Filed<C>, S extends CounterSlot<C>> {
+/** All counters of one sort by the second at which they may expire, soonest first. */
+export class CounterSlots<S extends CounterSlot = CounterSlot> {
   liveKeys = 0;
-  /** An upper bound of their memory. */
-  bytes = 0;
   readonly #create: (endSeconds: number) => S;
-  readonly #counterBytes: number;
   readonly #byEnd = new Map<number, S>();
   #ordered: readonly S[] = [];
   #latest: S | undefined;
 
-  /** `counterBytes`: memory per counter besides the characters of its key. */
-  constructor(create: (endSeconds: number) => S, counterBytes: number) {
+  constructor(create: (endSeconds: number) => S) {
     this.#create = create;
-    this.#counterBytes = counterBytes;
   }
 
   at(endSeconds: number): S {
@@ -65,27 +55,23 @@ export class CounterSlots<C extends Filed<C>, S extends CounterSlot<C>> {
     return this.#ordered;
   }
 
-  /** An upper bound of the memory of a counter with this key. */
-  bytesOf(key: string): number {
-    return this.#counterBytes + bytesOfText(key);
+  add(slot: S, id: CounterId, usageQuartile: number): void {
+    append(slot, id, usageQuartile);
+    slot.size += 1;
+    this.liveKeys += 1;
   }
 
-  add(slot: S, counter: C): void {
-    append(listOf(slot, counter), counter);
-    this.#grow(slot, 1, this.bytesOf(counter.key));
-  }
-
-  remove(slot: S, counter: C): void {
-    unlink(listOf(slot, counter), counter);
-    this.#grow(slot, -1, -this.bytesOf(counter.key));
+  remove(slot: S, id: CounterId): void {
+    unlink(slot, id);
+    slot.size -= 1;
+    this.liveKeys -= 1;
   }
 
   /** Moves a counter to the list of its quartile after its count or limit has changed. */
-  classify(slot: S, counter: C, usageQuartile: number): void {
-    if (usageQuartile === counter.usageQuartile) return;
-    unlink(listOf(slot, counter), counter);
-    counter.usageQuartile = usageQuartile;
-    append(listOf(slot, counter), counter);
+  classify(slot: S, id: CounterId, usageQuartile: number): void {
+    if (usageQuartile === slot.table.list(id)) return;
+    unlink(slot, id);
+    append(slot, id, usageQuartile);
   }
 
   /** Drops the first slot: constant work, however large it is. */
@@ -93,18 +79,17 @@ export class CounterSlots<C extends Filed<C>, S extends CounterSlot<C>> {
     const [first, ...others] = this.#ordered;
     if (first === undefined) return;
     this.liveKeys -= first.size;
-    this.bytes -= first.bytes;
     this.#byEnd.delete(first.endSeconds);
     if (this.#latest === first) this.#latest = undefined;
     this.#ordered = others;
   }
 
   /** Evicts one counter from the given usage quartile, the soonest to expire; false when there is none. */
-  evictOne(quartile: number, forget: (slot: S, counter: C) => void): boolean {
+  evictOne(quartile: number, forget: (slot: S, id: CounterId) => void): boolean {
     for (const slot of this.#ordered) {
-      const counter = slot.lists[quartile]?.first;
-      if (counter === undefined) continue;
-      forget(slot, counter);
+      const { first = NONE } = slot.lists[quartile] ?? {};
+      if (first === NONE) continue;
+      forget(slot, first);
       return true;
     }
     return false;
@@ -115,7 +100,6 @@ export class CounterSlots<C extends Filed<C>, S extends CounterSlot<C>> {
     this.#ordered = [];
     this.#latest = undefined;
     this.liveKeys = 0;
-    this.bytes = 0;
   }
 
   #open(endSeconds: number): S {
@@ -124,46 +108,31 @@ export class CounterSlots<C extends Filed<C>, S extends CounterSlot<C>> {
     this.#ordered = [...this.#ordered, slot].sort((a, b) => a.endSeconds - b.endSeconds);
     return slot;
   }
-
-  #grow(slot: S, counters: number, bytes: number): void {
-    slot.size += counters;
-    slot.bytes += bytes;
-    this.liveKeys += counters;
-    this.bytes += bytes;
-  }
 }
 
-function listOf<C extends Filed<C>>(
-  { lists }: CounterSlot<C>,
-  { usageQuartile }: C,
-): LinkedList<C> {
-  return lists[usageQuartile] as LinkedList<C>;
-}
-
-interface LinkedList<T> {
-  first: T | undefined;
-  last: T | undefined;
-}
-
-interface Linked {
-  previous: this | undefined;
-  next: this | undefined;
+/** The table has moved a counter of this slot. */
+export function moveIn({ lists, table }: CounterSlot, from: CounterId, to: CounterId): void {
+  const list = lists[table.list(to)] as CounterList;
+  if (list.first === from) list.first = to;
+  if (list.last === from) list.last = to;
 }
 
 /** Appending and unlinking are constant work. */
-function append<T extends Linked>(list: LinkedList<T>, entry: T): void {
-  entry.previous = list.last;
-  entry.next = undefined;
-  if (list.last === undefined) list.first = entry;
-  else list.last.next = entry;
-  list.last = entry;
+function append({ lists, table }: CounterSlot, id: CounterId, usageQuartile: number): void {
+  const list = lists[usageQuartile] as CounterList;
+  table.setList(id, usageQuartile);
+  table.setPrevious(id, list.last);
+  table.setNext(id, NONE);
+  if (list.last === NONE) list.first = id;
+  else table.setNext(list.last, id);
+  list.last = id;
 }
 
-function unlink<T extends Linked>(list: LinkedList<T>, entry: T): void {
-  if (entry.previous === undefined) list.first = entry.next;
-  else entry.previous.next = entry.next;
-  if (entry.next === undefined) list.last = entry.previous;
-  else entry.next.previous = entry.previous;
-  entry.previous = undefined;
-  entry.next = undefined;
+function unlink({ lists, table }: CounterSlot, id: CounterId): void {
+  const list = lists[table.list(id)] as CounterList;
+  const [previous, next] = [table.previous(id), table.next(id)];
+  if (previous === NONE) list.first = next;
+  else table.setNext(previous, next);
+  if (next === NONE) list.last = previous;
+  else table.setPrevious(next, previous);
 }

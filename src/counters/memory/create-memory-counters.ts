@@ -28,6 +28,7 @@ import {
 import { BudgetCounters } from './budget-counters';
 import { RollingCounters } from './rolling-counters';
 import { USAGE_QUARTILES } from './counter-slots';
+import { createKeyHash } from './key-hash';
 import { WindowCounters, type LiveCounter, type OverCounter } from './window-counters';
 
 /** Default cap on live counters. */
@@ -99,11 +100,7 @@ export function createMemoryCounters(
     rolling.kept.slots.liveKeys +
     budgets.kept.counters.slots.liveKeys +
     budgets.kept.openKeys;
-  const bytes = (): number =>
-    windows.slots.bytes +
-    rolling.kept.slots.bytes +
-    budgets.kept.counters.slots.bytes +
-    budgets.kept.partBytes;
+  const bytes = (): number => windows.bytes + rolling.bytes + budgets.kept.bytes;
   const removeGauge = statistics?.gauge('ratelimit.memory.live_keys', liveKeys);
   const sweep = setInterval(() => {
     const nowSeconds = clock();
@@ -135,9 +132,10 @@ export function createMemoryCounters(
   const onMended = (): void => {
     statistics?.count(MENDED, 1);
   };
-  const windows = new WindowCounters(makeRoom);
-  const rolling = new RollingCounters(makeRoom, onMended);
-  const budgets = new BudgetCounters(makeRoom, onMended);
+  const hash = createKeyHash();
+  const windows = new WindowCounters(makeRoom, hash);
+  const rolling = new RollingCounters(makeRoom, hash, onMended);
+  const budgets = new BudgetCounters(makeRoom, hash, onMended);
 
   const addOne = (draft: ReplyDraft, index: number, increment: Increment, nowSeconds: number) => {
     const reply = addTo(increment, nowSeconds);
@@ -260,7 +258,7 @@ export function createMemoryCounters(
       closed = true;
       clearInterval(sweep);
       removeGauge?.();
-      windows.slots.clear();
+      windows.clear();
       rolling.kept.clear();
       budgets.kept.counters.clear();
       return Promise.resolve();
@@ -268,8 +266,8 @@ export function createMemoryCounters(
   };
 }
 
-function toEntry({ count, exact, expiresAtSeconds }: LiveCounter, nowSeconds: number): MemoryEntry {
-  return { value: exact ?? count, ttlSeconds: expiresAtSeconds - nowSeconds };
+function toEntry({ count, expiresAtSeconds }: LiveCounter, nowSeconds: number): MemoryEntry {
+  return { value: count, ttlSeconds: expiresAtSeconds - nowSeconds };
 }
 
 function fullError(liveKeys: number): StoreError {

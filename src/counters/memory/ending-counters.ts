@@ -1,101 +1,100 @@
 import { dueSecondsOf } from '../due-seconds';
-import { CounterSlots, createSlot, type CounterSlot, type Filed } from './counter-slots';
+import { CounterSlots, createSlot, moveIn, type CounterSlot } from './counter-slots';
+import { CounterTable, type CounterId } from './counter-table';
+import type { KeyHash } from './key-hash';
+import { NONE } from './record-pages';
 
-/** Several maps, because one that grows to a million keys blocks the process for 90 ms. */
-export type Shards<T> = readonly Map<string, T>[];
+/** Numbers of every counter: the Unix second from which it is equivalent to a missing one, and that of its slot, 0 before it has one. */
+const END = 0;
+const FILED = 1;
+/** Its other numbers begin here. */
+export const OWN = 2;
 
-/** A power of two. */
-const SHARDS = 32;
-
-const HASH_SAMPLES = 8;
-
-export function createShards<T>(): Shards<T> {
-  return Array.from({ length: SHARDS }, () => new Map<string, T>());
+export interface EndingCountersOptions {
+  /** Numbers of each counter, besides those of all. */
+  readonly numbers: number;
+  readonly hash: KeyHash;
+  /** A counter is about to be removed. */
+  readonly onRemoved: (id: CounterId) => void;
+  readonly onMoved: (from: CounterId, to: CounterId) => void;
 }
 
 /**
- * The map of a key, by samples of all but its last `skipped` characters, in which keys hardly differ. Samples are enough: a poor
- * spread costs a pause, never a wrong count. Reading one makes V8 flatten a joined key, so that it does not keep the strings of its
- * request; shorter ones are flat.
+ * Counters whose expiry moves with every hit. Keeping one longer changes no answer, so they are dropped little by little: each is filed
+ * under its due time (`dueSecondsOf`), in some hundred slots for any number of counters, and stays there until then, wherever its
+ * expiry moves meanwhile.
  */
-export function shardOf<T>(shards: Shards<T>, key: string, skipped: number): Map<string, T> {
-  const step = 1 + Math.floor(key.length / HASH_SAMPLES);
-  let hash = 0;
-  for (let at = key.length - skipped; at > 0; at -= step)
-    hash = (hash * 31 + key.charCodeAt(at)) | 0;
-  return shards[hash & (SHARDS - 1)] as Map<string, T>;
-}
-
-/** `_1s~g`, the shortest suffix of a key. */
-const KEY_END = 5;
-
-/** A counter whose expiry moves with every hit. */
-export interface EndingCounter<C> extends Filed<C> {
-  /** Unix second from which it is equivalent to a missing counter. */
-  endSeconds: number;
-  /** Its current slot; undefined before it has one. */
-  slot: CounterSlot<C> | undefined;
-}
-
-/**
- * Counters whose expiry moves. Keeping one longer changes no answer, so they are dropped little by little: each is filed under its
- * due time (`dueSecondsOf`), in some hundred slots for any number of counters, and stays there until then, wherever its expiry
- * moves meanwhile.
- */
-export class EndingCounters<C extends EndingCounter<C>> {
-  readonly slots: CounterSlots<C, CounterSlot<C>>;
-  readonly #shards = createShards<C>();
-  readonly #onRemoved: ((counter: C) => void) | undefined;
-  readonly #forget = (_: unknown, counter: C): void => {
-    this.remove(counter);
+export class EndingCounters {
+  table: CounterTable;
+  readonly slots: CounterSlots;
+  readonly #options: EndingCountersOptions;
+  readonly #forget = (_: unknown, id: CounterId): void => {
+    this.remove(id);
   };
 
-  /** `counterBytes`: memory per counter besides the characters of its key. */
-  constructor(counterBytes: number, onRemoved?: (counter: C) => void) {
-    this.slots = new CounterSlots<C, CounterSlot<C>>(createSlot, counterBytes);
-    this.#onRemoved = onRemoved;
+  constructor(options: EndingCountersOptions) {
+    this.#options = options;
+    this.table = this.#createTable();
+    this.slots = new CounterSlots((endSeconds) => createSlot(endSeconds, this.table));
   }
 
-  find(key: string): C | undefined {
-    return shardOf(this.#shards, key, KEY_END).get(key);
+  /** NONE: it is missing. */
+  find(key: string): CounterId {
+    return this.table.find(key);
   }
 
   /** Adds a new counter, which `keep` will file. */
-  add(counter: C): void {
-    shardOf(this.#shards, counter.key, KEY_END).set(counter.key, counter);
+  add(key: string): CounterId {
+    return this.table.add(key);
+  }
+
+  endSeconds(id: CounterId): number {
+    return this.table.number(id, END);
   }
 
   /** Files a counter by its expiry and its usage, after either has changed. */
-  keep(counter: C, usageQuartile: number, nowSeconds: number): void {
-    if (counter.slot !== undefined) this.slots.classify(counter.slot, counter, usageQuartile);
-    else {
-      counter.usageQuartile = usageQuartile;
-      this.#file(counter, nowSeconds);
-    }
+  keep(id: CounterId, endSeconds: number, usageQuartile: number, nowSeconds: number): void {
+    this.table.setNumber(id, END, endSeconds);
+    const slot = this.#slotOf(id);
+    if (slot !== undefined) this.slots.classify(slot, id, usageQuartile);
+    else this.#file(id, usageQuartile, nowSeconds);
   }
 
-  remove(counter: C): void {
-    shardOf(this.#shards, counter.key, KEY_END).delete(counter.key);
-    if (counter.slot !== undefined) this.slots.remove(counter.slot, counter);
-    this.#onRemoved?.(counter);
+  /** Whether it has a slot; its list there says how much of its limit is used. */
+  isFiled(id: CounterId): boolean {
+    return this.table.number(id, FILED) !== 0;
+  }
+
+  /** Puts a filed counter into the list of another quartile. */
+  classify(id: CounterId, usageQuartile: number): void {
+    const slot = this.#slotOf(id);
+    if (slot !== undefined) this.slots.classify(slot, id, usageQuartile);
+  }
+
+  remove(id: CounterId): void {
+    this.#options.onRemoved(id);
+    const slot = this.#slotOf(id);
+    if (slot !== undefined) this.slots.remove(slot, id);
+    this.table.remove(id);
   }
 
   /** Removes expired counters, examining at most `most`. */
   dropEnded(nowSeconds: number, most: number): void {
-    const { slots } = this;
+    const { slots, table } = this;
     for (let left = most; left > 0;) {
       const slot = slots.all[0];
       if (slot === undefined || slot.endSeconds > nowSeconds) return;
-      const counter = firstOf(slot);
-      if (counter === undefined) {
+      const id = firstOf(slot);
+      if (id === NONE) {
         slots.dropFirst();
         continue;
       }
       left -= 1;
-      if (counter.endSeconds <= nowSeconds) this.remove(counter);
+      if (this.endSeconds(id) <= nowSeconds) this.remove(id);
       else {
-        slots.remove(slot, counter);
-        this.#file(counter, nowSeconds);
+        const quartile = table.list(id);
+        slots.remove(slot, id);
+        this.#file(id, quartile, nowSeconds);
       }
     }
   }
@@ -106,21 +105,32 @@ export class EndingCounters<C extends EndingCounter<C>> {
   }
 
   clear(): void {
-    for (const shard of this.#shards) shard.clear();
     this.slots.clear();
+    this.table = this.#createTable();
   }
 
-  *all(): Generator<C, void> {
-    for (const shard of this.#shards) yield* shard.values();
+  #createTable(): CounterTable {
+    const { numbers, hash, onMoved } = this.#options;
+    return new CounterTable(OWN + numbers, hash, (from, to) => {
+      const slot = this.#slotOf(to);
+      if (slot !== undefined) moveIn(slot, from, to);
+      onMoved(from, to);
+    });
   }
 
-  #file(counter: C, nowSeconds: number): void {
-    counter.slot = this.slots.at(dueSecondsOf(counter.endSeconds, nowSeconds));
-    this.slots.add(counter.slot, counter);
+  #slotOf(id: CounterId): CounterSlot | undefined {
+    const filedSeconds = this.table.number(id, FILED);
+    return filedSeconds === 0 ? undefined : this.slots.at(filedSeconds);
+  }
+
+  #file(id: CounterId, usageQuartile: number, nowSeconds: number): void {
+    const dueSeconds = dueSecondsOf(this.endSeconds(id), nowSeconds);
+    this.table.setNumber(id, FILED, dueSeconds);
+    this.slots.add(this.slots.at(dueSeconds), id, usageQuartile);
   }
 }
 
-function firstOf<C>({ lists }: CounterSlot<C>): C | undefined {
-  for (const { first } of lists) if (first !== undefined) return first;
-  return undefined;
+function firstOf({ lists }: CounterSlot): CounterId {
+  for (const { first } of lists) if (first !== NONE) return first;
+  return NONE;
 }

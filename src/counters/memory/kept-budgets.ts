@@ -5,7 +5,10 @@ import { straysUnder, type StoredBudget, type Stray } from '../../core/budgets/s
 import { lifetimeMs } from '../../core/kinds/limiter';
 import type { Reservation } from '../../core/kinds/kind';
 import { USAGE_QUARTILES, usageQuartileOf } from './counter-slots';
-import { EndingCounters, type EndingCounter } from './ending-counters';
+import type { CounterId } from './counter-table';
+import { EndingCounters } from './ending-counters';
+import type { KeyHash } from './key-hash';
+import { NONE } from './record-pages';
 import {
   bytesOfReservation,
   NONE_OPEN,
@@ -15,17 +18,15 @@ import {
 import type { MakeRoom } from './window-counters';
 import type { BudgetState, EntryState } from '../../core/kinds/state';
 
-/**
- * Memory that V8 needs per counter besides the characters of its key and its parts, measured: 240 bytes of it are the map of its
- * reservations, allocated with the first one.
- */
-const COUNTER_BYTES = 640;
+/** Memory that V8 needs per counter besides its record and its parts, measured: 240 bytes of it are the map of its reservations. */
+const COUNTER_BYTES = 600;
 
 /** The same per limit and per block, whose states are objects. */
 const LIMIT_BYTES = 100;
 const BLOCK_BYTES = 160;
 
-export interface BudgetCounter extends EndingCounter<BudgetCounter> {
+export interface BudgetCounter {
+  id: CounterId;
   limiter: BudgetLimiter;
   readonly kept: KeptBudget;
   open: OpenReservations;
@@ -39,18 +40,46 @@ const NO_STRAYS: readonly Stray[] = [];
 
 /** Counters with budgets and their memory: each open reservation counts as a key. */
 export class KeptBudgets {
-  readonly counters = new EndingCounters<BudgetCounter>(COUNTER_BYTES, ({ open, partBytes }) => {
-    this.partBytes -= partBytes;
-    for (const one of open.all()) this.#give(one);
-  });
+  readonly counters: EndingCounters;
+  readonly #states = new Map<CounterId, BudgetCounter>();
   /** Open reservations of all counters. */
   openKeys = 0;
-  /** An upper bound of their memory, with the limits and blocks of all counters. */
+  /** Memory of them, and of the limits and blocks of all counters. */
   partBytes = 0;
   readonly #makeRoom: MakeRoom;
 
-  constructor(makeRoom: MakeRoom) {
+  constructor(makeRoom: MakeRoom, hash: KeyHash) {
     this.#makeRoom = makeRoom;
+    this.counters = new EndingCounters({
+      numbers: 0,
+      hash,
+      onRemoved: (id) => {
+        const { open, partBytes } = this.#states.get(id) as BudgetCounter;
+        this.#states.delete(id);
+        this.partBytes -= partBytes;
+        for (const one of open.all()) this.#give(one);
+      },
+      onMoved: (from, to) => {
+        const counter = this.#states.get(from) as BudgetCounter;
+        this.#states.delete(from);
+        this.#states.set(to, counter);
+        counter.id = to;
+      },
+    });
+  }
+
+  /** An upper bound of the memory of all counters and their open reservations. */
+  get bytes(): number {
+    return this.counters.table.bytes + this.#states.size * COUNTER_BYTES + this.partBytes;
+  }
+
+  find(key: string): BudgetCounter | undefined {
+    const id = this.counters.find(key);
+    return id === NONE ? undefined : this.#states.get(id);
+  }
+
+  all(): IterableIterator<BudgetCounter> {
+    return this.#states.values();
   }
 
   /** The counter, with room for it and for one more reservation; undefined: there is none. */
@@ -60,18 +89,19 @@ export class KeptBudgets {
     limiter: BudgetLimiter,
     id: string | undefined,
   ): BudgetCounter | undefined {
-    const { slots } = this.counters;
-    const bytes = known === undefined ? slots.bytesOf(key) + bytesOfParts(limiter) : 0;
+    const { table } = this.counters;
+    const bytes =
+      known === undefined ? table.bytesOf(key) + COUNTER_BYTES + bytesOfParts(limiter) : 0;
     const needed = bytes + (id === undefined ? 0 : bytesOfReservation(id));
-    if (needed === 0 || known?.slot === undefined)
+    if (needed === 0 || known === undefined || !this.counters.isFiled(known.id))
       return needed === 0 || this.#makeRoom(needed)
         ? (known ?? this.#add(key, limiter))
         : undefined;
     // Making room must not evict the counter that it is for.
-    const { slot, usageQuartile } = known;
-    slots.classify(slot, known, USAGE_QUARTILES);
+    const usageQuartile = table.list(known.id);
+    this.counters.classify(known.id, USAGE_QUARTILES);
     const hasRoom = this.#makeRoom(needed);
-    slots.classify(slot, known, usageQuartile);
+    this.counters.classify(known.id, usageQuartile);
     return hasRoom ? known : undefined;
   }
 
@@ -100,19 +130,19 @@ export class KeptBudgets {
   keep(counter: BudgetCounter, after: BudgetState, nowSeconds: number): void {
     const { open, limiter } = counter;
     if (open.size === 0 && isUnused(after) && counter.strays.length === 0) {
-      this.counters.remove(counter);
+      this.counters.remove(counter.id);
       return;
     }
     writeOver(counter.kept, after);
     const ownEnd =
       open.size === 0 ? endOf(limiter, after, nowSeconds) : endOfHeld(counter, nowSeconds);
     const lastMs = counter.strays.reduce((most, { endMs }) => Math.max(most, endMs), 0);
-    counter.endSeconds = Math.max(ownEnd, Math.ceil(lastMs / 1_000));
+    const endSeconds = Math.max(ownEnd, Math.ceil(lastMs / 1_000));
     const { size } = limiter;
     const free = Math.max(0, limiter.kind.free(limiter, after));
     const quartile =
       open.size > 0 ? USAGE_QUARTILES : usageQuartileOf(size - Math.min(size, free), size);
-    this.counters.keep(counter, quartile, nowSeconds);
+    this.counters.keep(counter.id, endSeconds, quartile, nowSeconds);
   }
 
   /** A reload may have given its rule other limits, or other limits apply to this request. */
@@ -134,19 +164,14 @@ export class KeptBudgets {
 
   #add(key: string, limiter: BudgetLimiter): BudgetCounter {
     const counter: BudgetCounter = {
-      key,
+      id: this.counters.add(key),
       limiter,
       kept: keptBudget(unusedBudget(limiter.budget, momentAt(0))),
       open: NONE_OPEN,
       strays: NO_STRAYS,
       partBytes: bytesOfParts(limiter),
-      endSeconds: 0,
-      slot: undefined,
-      usageQuartile: 0,
-      previous: undefined,
-      next: undefined,
     };
-    this.counters.add(counter);
+    this.#states.set(counter.id, counter);
     this.partBytes += counter.partBytes;
     return counter;
   }

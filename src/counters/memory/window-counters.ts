@@ -8,30 +8,30 @@ import type { OverKey } from '../over-limit-cache';
 import {
   CounterSlots,
   createSlot,
+  moveIn,
   usageQuartileOf,
-  type Filed,
   type CounterSlot,
 } from './counter-slots';
-import { createShards, shardOf, type Shards } from './ending-counters';
+import { CounterTable, type CounterId } from './counter-table';
+import type { KeyHash } from './key-hash';
+import { NONE } from './record-pages';
 
-/** `_` and the ten digits of the window start: they are equal in a window. */
-const KEY_END = 12;
-
-/** Memory that V8 needs per counter besides the characters of its key, measured: an object, a string and a map entry. */
-const COUNTER_BYTES = 160;
-
-export interface LiveCounter extends Filed<LiveCounter> {
-  count: number;
-  /** The exact count where a double cannot hold it (above 2^53). */
-  exact: bigint | undefined;
-  /** The limit of its last increment. */
-  limit: number;
-  readonly expiresAtSeconds: number;
-}
+/** Numbers of a counter: its hits, and the limit of its last increment. Its note: seconds for which it is kept after its window. */
+const COUNT = 0;
+const LIMIT = 1;
+const NUMBERS = 2;
 
 /** All counters whose windows end at the same second. */
-interface WindowSlot extends CounterSlot<LiveCounter> {
-  readonly shards: Shards<LiveCounter>;
+interface WindowSlot extends CounterSlot {
+  /** Exact counts that a double cannot hold (above 2^53). */
+  readonly exact: Map<CounterId, bigint>;
+}
+
+/** A counter's exact count, and until when a store would keep it. */
+export interface LiveCounter {
+  readonly key: string;
+  readonly count: number | bigint;
+  readonly expiresAtSeconds: number;
 }
 
 export interface OverCounter extends OverKey {
@@ -43,64 +43,70 @@ export type MakeRoom = (bytes: number) => boolean;
 
 /** The counters of fixed windows: each window is dropped as a whole when it ends. */
 export class WindowCounters {
-  readonly slots = new CounterSlots<LiveCounter, WindowSlot>(
-    (endSeconds) => ({ ...createSlot<LiveCounter>(endSeconds), shards: createShards() }),
-    COUNTER_BYTES,
-  );
+  readonly slots: CounterSlots<WindowSlot>;
+  /** An upper bound of their memory. */
+  bytes = 0;
   readonly #makeRoom: MakeRoom;
-  readonly #forget = (slot: WindowSlot, counter: LiveCounter): void => {
-    this.#remove(slot, counter);
+  readonly #forget = (slot: WindowSlot, id: CounterId): void => {
+    this.#remove(slot, id);
   };
 
-  constructor(makeRoom: MakeRoom) {
+  constructor(makeRoom: MakeRoom, hash: KeyHash) {
     this.#makeRoom = makeRoom;
+    this.slots = new CounterSlots((endSeconds) => {
+      const slot = createWindowSlot(endSeconds, hash);
+      this.bytes += slot.table.bytes;
+      return slot;
+    });
   }
 
   countOf({ key, windowEndSeconds }: Increment): number {
-    return find(this.slots.at(windowEndSeconds), toKeptKey(key))?.count ?? 0;
+    const { table } = this.slots.at(windowEndSeconds);
+    const id = table.find(toKeptKey(key));
+    return id === NONE ? 0 : table.number(id, COUNT);
   }
 
   /** The count after adding `hits`; undefined: no room for a new counter. */
   add(increment: Increment, hits: Count, nowSeconds: number): number | StoreError | undefined {
     const slot = this.slots.at(increment.windowEndSeconds);
-    const key = toKeptKey(increment.key);
-    const counter = find(slot, key) ?? this.#create(slot, key, increment, nowSeconds);
-    if (counter === undefined) return undefined;
-    const sum = addHits(counter.exact ?? counter.count, hits);
+    const id = this.#findOrCreate(slot, increment, nowSeconds);
+    if (id === NONE) return undefined;
+    const sum = addHits(countOf(slot, id), hits);
     if (sum instanceof StoreError) return sum;
-    this.#stand(slot, counter, sum, increment.limit);
-    return counter.count;
+    return this.#stand(slot, id, sum, increment.limit);
   }
 
   find(key: string): LiveCounter | undefined {
     const kept = toKeptKey(key);
     for (const slot of this.slots.all) {
-      const counter = find(slot, kept);
-      if (counter !== undefined) return counter;
+      const id = slot.table.find(kept);
+      if (id !== NONE) return liveCounter(slot, id);
     }
     return undefined;
   }
 
   remove({ key, windowEndSeconds }: Increment): void {
     const slot = this.slots.at(windowEndSeconds);
-    const counter = find(slot, toKeptKey(key));
-    if (counter !== undefined) this.#remove(slot, counter);
+    const id = slot.table.find(toKeptKey(key));
+    if (id !== NONE) this.#remove(slot, id);
   }
 
   /** Sets a counter to a number of hits; false: no room for a new one. */
   set(increment: Increment, used: number, nowSeconds: number): boolean {
     const slot = this.slots.at(increment.windowEndSeconds);
-    const key = toKeptKey(increment.key);
-    const counter = find(slot, key) ?? this.#create(slot, key, increment, nowSeconds);
-    if (counter === undefined) return false;
-    this.#stand(slot, counter, used, increment.limit);
+    const id = this.#findOrCreate(slot, increment, nowSeconds);
+    if (id === NONE) return false;
+    this.#stand(slot, id, used, increment.limit);
     return true;
   }
 
-  /** Drops every ended window: constant work per window, however large it is. */
+  /** Drops every ended window: little work per window, however large it is. */
   dropEnded(nowSeconds: number): void {
-    const { slots } = this;
-    while (slots.all[0] !== undefined && slots.all[0].endSeconds <= nowSeconds) slots.dropFirst();
+    for (let [first] = this.slots.all; first !== undefined; [first] = this.slots.all) {
+      if (first.endSeconds > nowSeconds) return;
+      this.bytes -= first.table.bytes;
+      this.slots.dropFirst();
+    }
   }
 
   /** Evicts one counter from the given usage quartile; false when there is none. */
@@ -110,31 +116,44 @@ export class WindowCounters {
 
   /** Counters over their limit now, up to a number. */
   listOver(nowSeconds: number, most: number): Steps<readonly OverCounter[]> {
-    return findOver(this.#withEnds(nowSeconds), most, ([counter, windowEndSeconds]) => {
-      const { key, limit, count } = counter;
-      return count > limit ? { key, limit, count, windowEndSeconds } : undefined;
+    return findOver(this.#withSlots(nowSeconds), most, ([{ table, endSeconds }, id]) => {
+      const [count, limit] = [table.number(id, COUNT), table.number(id, LIMIT)];
+      if (count <= limit) return undefined;
+      return { key: table.keyOf(id), limit, count, windowEndSeconds: endSeconds };
     });
   }
 
   *counters(): Generator<LiveCounter, void> {
-    for (const [counter] of this.#withEnds(-Infinity)) yield counter;
+    for (const [slot, id] of this.#withSlots(-Infinity)) yield liveCounter(slot, id);
   }
 
-  /** Counters of windows that have not ended, each with that end. */
-  *#withEnds(nowSeconds: number): Generator<readonly [LiveCounter, endSeconds: number], void> {
-    for (const { endSeconds, shards } of this.slots.all) {
-      if (endSeconds <= nowSeconds) continue;
-      for (const shard of shards) {
-        for (const counter of shard.values()) yield [counter, endSeconds];
-      }
+  clear(): void {
+    this.slots.clear();
+    this.bytes = 0;
+  }
+
+  /** Counters of windows that have not ended. */
+  *#withSlots(nowSeconds: number): Generator<readonly [WindowSlot, CounterId], void> {
+    for (const slot of this.slots.all) {
+      if (slot.endSeconds <= nowSeconds) continue;
+      for (const id of slot.table.all()) yield [slot, id];
     }
   }
 
-  #stand(slot: WindowSlot, counter: LiveCounter, count: Count, limit: number): void {
-    counter.count = Number(count);
-    counter.exact = count > Number.MAX_SAFE_INTEGER ? BigInt(count) : undefined;
-    counter.limit = limit;
-    this.slots.classify(slot, counter, usageQuartileOf(counter.count, limit));
+  #stand(slot: WindowSlot, id: CounterId, count: Count, limit: number): number {
+    const rounded = Number(count);
+    slot.table.setNumber(id, COUNT, rounded);
+    slot.table.setNumber(id, LIMIT, limit);
+    if (rounded > Number.MAX_SAFE_INTEGER) slot.exact.set(id, BigInt(count));
+    else if (slot.exact.size > 0) slot.exact.delete(id);
+    this.slots.classify(slot, id, usageQuartileOf(rounded, limit));
+    return rounded;
+  }
+
+  #findOrCreate(slot: WindowSlot, increment: Increment, nowSeconds: number): CounterId {
+    const key = toKeptKey(increment.key);
+    const known = slot.table.find(key);
+    return known === NONE ? this.#create(slot, key, increment, nowSeconds) : known;
   }
 
   #create(
@@ -142,29 +161,49 @@ export class WindowCounters {
     key: string,
     { limit, ttlSeconds }: Increment,
     nowSeconds: number,
-  ): LiveCounter | undefined {
-    if (!this.#makeRoom(this.slots.bytesOf(key))) return undefined;
-    const counter: LiveCounter = {
-      key,
-      count: 0,
-      exact: undefined,
-      limit,
-      expiresAtSeconds: Math.ceil(nowSeconds) + ttlSeconds,
-      usageQuartile: usageQuartileOf(0, limit),
-      previous: undefined,
-      next: undefined,
-    };
-    shardOf(slot.shards, key, KEY_END).set(key, counter);
-    this.slots.add(slot, counter);
-    return counter;
+  ): CounterId {
+    const { table, endSeconds } = slot;
+    if (!this.#makeRoom(table.bytesOf(key))) return NONE;
+    const before = table.bytes;
+    const id = table.add(key);
+    this.bytes += table.bytes - before;
+    table.setNote(id, Math.ceil(nowSeconds) + ttlSeconds - endSeconds);
+    this.slots.add(slot, id, usageQuartileOf(0, limit));
+    return id;
   }
 
-  #remove(slot: WindowSlot, counter: LiveCounter): void {
-    shardOf(slot.shards, counter.key, KEY_END).delete(counter.key);
-    this.slots.remove(slot, counter);
+  #remove(slot: WindowSlot, id: CounterId): void {
+    const { table, exact } = slot;
+    this.slots.remove(slot, id);
+    exact.delete(id);
+    const before = table.bytes;
+    table.remove(id);
+    this.bytes += table.bytes - before;
   }
 }
 
-function find({ shards }: WindowSlot, key: string): LiveCounter | undefined {
-  return shardOf(shards, key, KEY_END).get(key);
+function createWindowSlot(endSeconds: number, hash: KeyHash): WindowSlot {
+  const exact = new Map<CounterId, bigint>();
+  const table = new CounterTable(NUMBERS, hash, (from, to) => {
+    moveIn(slot, from, to);
+    const count = exact.get(from);
+    if (count === undefined) return;
+    exact.delete(from);
+    exact.set(to, count);
+  });
+  const slot = { ...createSlot(endSeconds, table), exact };
+  return slot;
+}
+
+function countOf({ table, exact }: WindowSlot, id: CounterId): number | bigint {
+  const count = table.number(id, COUNT);
+  return count > Number.MAX_SAFE_INTEGER ? (exact.get(id) ?? count) : count;
+}
+
+function liveCounter(slot: WindowSlot, id: CounterId): LiveCounter {
+  const { table, endSeconds } = slot;
+  // Below 0 for a limit that a store keeps for less than its window.
+  const afterSeconds = table.note(id) | 0;
+  const expiresAtSeconds = endSeconds + afterSeconds;
+  return { key: table.keyOf(id), count: countOf(slot, id), expiresAtSeconds };
 }

@@ -113,8 +113,8 @@ describe('counters of algorithms in memory', () => {
   it('are bounded in bytes too', async () => {
     const { add, counters } = create(1_000, 20_000);
     await add(many(500, 'a'));
-    expect(counters.liveKeys).toBeGreaterThan(40);
-    expect(counters.liveKeys).toBeLessThan(90);
+    expect(counters.liveKeys).toBeGreaterThan(150);
+    expect(counters.liveKeys).toBeLessThan(215);
   });
 
   it('are exact whatever is dropped meanwhile', async () => {

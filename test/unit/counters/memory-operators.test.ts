@@ -5,6 +5,8 @@ import type { Increment } from '../../../src/core/ports';
 import type { Steps } from '../../../src/core/steps';
 import { createDryCounters } from '../../../src/counters/dry-counters';
 import { findOver } from '../../../src/counters/over-entries';
+import { CounterTable } from '../../../src/counters/memory/counter-table';
+import { createKeyHash } from '../../../src/counters/memory/key-hash';
 import { createMemoryCounters } from '../../../src/counters/memory/create-memory-counters';
 import { budgetEntry, budgetLimiterOf } from '../../support/budget-arbitraries';
 import { batch, increment, START_SECONDS } from '../../support/increments';
@@ -137,7 +139,14 @@ describe('counters with budgets', () => {
       ...(id !== undefined && { reservation: { mode: 'reserve', id, saysHits: true } }),
     });
   const BYTES = 100_000;
-  const KEY = 2 * keyOf(0).length;
+  /** Of budgets so large, as records and with their keys. */
+  const mostOf = (bytes: number): number => {
+    const table = new CounterTable(2, createKeyHash());
+    const next = () => keyOf(table.size);
+    while ((table.size + 1) * bytes + table.bytes + table.bytesOf(next()) <= BYTES)
+      table.add(next());
+    return table.size;
+  };
 
   it('keep what they answered as it was, whatever is asked of them later', async () => {
     const counters = createMemoryCounters({ clock: () => NOW });
@@ -207,21 +216,21 @@ describe('counters with budgets', () => {
   });
 
   it.each([
-    [1, 0, 640 + 100],
-    [8, 0, 640 + 800],
-    [2, 2, 640 + 200 + 320],
+    [1, 0, 600 + 100],
+    [8, 0, 600 + 800],
+    [2, 2, 600 + 200 + 320],
   ])('of %d limits and %d blocks take the room of all of them', async (limits, blocks, bytes) => {
     const counters = createMemoryCounters({ clock: () => NOW }, { maxBytes: BYTES });
     const increments = Array.from({ length: 300 }, (_, at) => ask(at, withParts(limits, blocks)));
     await counters.add(batch(increments));
-    expect(counters.liveKeys).toBe(Math.floor(BYTES / (bytes + KEY)));
+    expect(counters.liveKeys).toBe(mostOf(bytes));
     await counters.close();
   });
 
   it('give their room back when they go, and after a reload take that of their limits of now', async () => {
     const counters = createMemoryCounters(
       { clock: () => NOW },
-      { maxBytes: 640 + 800 + KEY + 232 },
+      { maxBytes: 600 + 800 + 180 + 232 },
     );
     const [small, large] = [withParts(1, 0), withParts(8, 0)];
     const fails = (one: Increment): Promise<boolean> =>

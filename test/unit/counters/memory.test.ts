@@ -176,10 +176,11 @@ describe('the cap on live keys', () => {
 
 describe('the cap on bytes', () => {
   const long = (name: string): string => name.padEnd(100, 'x');
-  const ofLong = 160 + 2 * 100;
+  /** Room for one of these, and for no short one beside it. */
+  const ofLong = 400;
 
   it('makes room for a new key as that on keys does, by as many counters as it takes', async () => {
-    const { add, counts, counters, keys } = create(undefined, 1.5 * ofLong);
+    const { add, counts, counters, keys } = create(undefined, 460);
     await add([hit('a'), hit('b'), hit('c')]);
     await add([hit(long('d'))]);
     expect(keys()).toEqual(['c', long('d')]);
@@ -211,8 +212,20 @@ describe('the cap on bytes', () => {
     expect(keys()).toEqual([long('new')]);
   });
 
+  it('is the same after any number of windows', async () => {
+    const { add, counts } = create(undefined, ofLong);
+    for (let window = 0; window < 2_000; window += 1) {
+      const windowEndSeconds = NOW + 60 * (window + 1);
+      await add([hit(long(String(window)), 10, { windowEndSeconds })], windowEndSeconds - 1);
+    }
+    expect(counts.get('ratelimit.memory.evictions')).toBeUndefined();
+    const { failures } = await add([hit('a'), hit('b')], NOW + 60 * 2_000);
+    expect(failures).toBeUndefined();
+    expect(counts.get('ratelimit.memory.evictions')).toBeUndefined();
+  });
+
   it('counts a long key as its digest, exactly', async () => {
-    const { add, counters, keys } = create(undefined, 4 * (160 + 2 * 43));
+    const { add, counters, keys } = create(undefined, 500);
     const key = (user: string): string => `shop_${user}_${'x'.repeat(60_000)}_1795240200`;
     for (const user of ['ann', 'bob', 'ann']) await add([hit(key(user))]);
     expect(counters.read(key('ann'), NOW)?.value).toBe(2);

@@ -1,0 +1,154 @@
+import type { KeyHash } from './key-hash';
+
+/** A hash and a number each: a slot. */
+const SLOT_WORDS = 2;
+const SLOT_BYTES = 8;
+/** Slots of a new table, a power of two like all others. */
+const MIN_SLOTS = 8;
+/** One table would stop the process for as long as it takes to file everything anew: beyond so many keys there are several. */
+const MAX_ALONE = 4_096;
+const TABLES = 64;
+/** By the first bits of a hash; its last ones say where in the table. */
+const TABLE_SHIFT = 26;
+
+interface Table {
+  slots: Uint32Array;
+  size: number;
+}
+
+/** Whether what a number stands for has a key. */
+type HasKey = (number: number, key: string) => boolean;
+
+/**
+ * Numbers from 1 on by keys that it does not hold: an open-addressed hash table with linear probing, in which removing moves what
+ * follows (Knuth, The Art of Computer Programming 3, 6.4, algorithm R).
+ */
+export class KeyIndex {
+  /** A table has room for 16 times what is in it just before it shrinks, and for 8 thirds of it just after it has grown. */
+  bytes = 0;
+  readonly #hash: KeyHash;
+  readonly #hasKey: HasKey;
+  #size = 0;
+  #tables: readonly Table[];
+
+  constructor(hash: KeyHash, hasKey: HasKey) {
+    this.#hash = hash;
+    this.#hasKey = hasKey;
+    this.#tables = [this.#create(MIN_SLOTS)];
+  }
+
+  /** 0: there is none. */
+  find(key: string): number {
+    const hash = this.#hash(key);
+    const { slots } = this.#tableOf(hash);
+    const mask = slots.length / SLOT_WORDS - 1;
+    for (let at = hash & mask; ; at = (at + 1) & mask) {
+      const number = slots[at * SLOT_WORDS + 1] as number;
+      if (number === 0) return 0;
+      if (slots[at * SLOT_WORDS] === hash && this.#hasKey(number, key)) return number;
+    }
+  }
+
+  /** There must be no number for this key. */
+  add(key: string, number: number): void {
+    if (this.#size === MAX_ALONE && this.#tables.length === 1) this.#divide();
+    const hash = this.#hash(key);
+    const table = this.#tableOf(hash);
+    if ((table.size + 1) * 4 > slotsOf(table) * 3) this.#resize(table, slotsOf(table) * 2);
+    put(table.slots, hash, number);
+    table.size += 1;
+    this.#size += 1;
+  }
+
+  /** There must be this number for the key. */
+  remove(key: string, number: number): void {
+    const hash = this.#hash(key);
+    const table = this.#tableOf(hash);
+    takeOut(table.slots, slotOf(table.slots, hash, number));
+    table.size -= 1;
+    this.#size -= 1;
+    const slots = slotsOf(table);
+    if (slots > MIN_SLOTS && table.size * 16 < slots * 3) this.#resize(table, slots / 2);
+  }
+
+  /** The key has another number from now on. */
+  replace(key: string, from: number, to: number): void {
+    const hash = this.#hash(key);
+    const { slots } = this.#tableOf(hash);
+    slots[slotOf(slots, hash, from) * SLOT_WORDS + 1] = to;
+  }
+
+  #tableOf(hash: number): Table {
+    const tables = this.#tables;
+    return (tables.length === 1 ? tables[0] : tables[hash >>> TABLE_SHIFT]) as Table;
+  }
+
+  #create(slots: number): Table {
+    this.bytes += slots * SLOT_BYTES;
+    return { slots: new Uint32Array(slots * SLOT_WORDS), size: 0 };
+  }
+
+  #divide(): void {
+    const [whole] = this.#tables as [Table];
+    this.#tables = Array.from({ length: TABLES }, () => this.#create((MAX_ALONE / TABLES) * 2));
+    this.bytes -= slotsOf(whole) * SLOT_BYTES;
+    for (const [hash, number] of filled(whole.slots)) {
+      const table = this.#tableOf(hash);
+      if ((table.size + 1) * 4 > slotsOf(table) * 3) this.#resize(table, slotsOf(table) * 2);
+      put(table.slots, hash, number);
+      table.size += 1;
+    }
+  }
+
+  #resize(table: Table, slots: number): void {
+    const { slots: before } = table;
+    this.bytes += (slots - slotsOf(table)) * SLOT_BYTES;
+    table.slots = new Uint32Array(slots * SLOT_WORDS);
+    for (let at = 0; at < before.length; at += SLOT_WORDS) {
+      const number = before[at + 1] as number;
+      if (number !== 0) put(table.slots, before[at] as number, number);
+    }
+  }
+}
+
+function slotsOf({ slots }: Table): number {
+  return slots.length / SLOT_WORDS;
+}
+
+function* filled(slots: Uint32Array): Generator<readonly [hash: number, number: number]> {
+  for (let at = 0; at < slots.length; at += SLOT_WORDS) {
+    const number = slots[at + 1] as number;
+    if (number !== 0) yield [slots[at] as number, number];
+  }
+}
+
+function put(slots: Uint32Array, hash: number, number: number): void {
+  const mask = slots.length / SLOT_WORDS - 1;
+  let at = hash & mask;
+  while (slots[at * SLOT_WORDS + 1] !== 0) at = (at + 1) & mask;
+  slots[at * SLOT_WORDS] = hash;
+  slots[at * SLOT_WORDS + 1] = number;
+}
+
+/** The slot of a number that is there. */
+function slotOf(slots: Uint32Array, hash: number, number: number): number {
+  const mask = slots.length / SLOT_WORDS - 1;
+  let at = hash & mask;
+  while (slots[at * SLOT_WORDS + 1] !== number) at = (at + 1) & mask;
+  return at;
+}
+
+/** Empties a slot: what follows without a gap moves to where it would have been put without it. */
+function takeOut(slots: Uint32Array, slot: number): void {
+  const mask = slots.length / SLOT_WORDS - 1;
+  let hole = slot;
+  for (let at = (slot + 1) & mask; slots[at * SLOT_WORDS + 1] !== 0; at = (at + 1) & mask) {
+    const home = (slots[at * SLOT_WORDS] as number) & mask;
+    if (((at - home) & mask) < ((at - hole) & mask)) continue;
+    slots[hole * SLOT_WORDS] = slots[at * SLOT_WORDS] as number;
+    slots[hole * SLOT_WORDS + 1] = slots[at * SLOT_WORDS + 1] as number;
+    hole = at;
+  }
+  slots[hole * SLOT_WORDS] = 0;
+  slots[hole * SLOT_WORDS + 1] = 0;
+}
