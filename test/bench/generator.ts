@@ -31,8 +31,6 @@ export interface GeneratorReport {
   readonly latencyMs: readonly [number, number, number];
   /** The same from when the call was due, so that a late generator counts too. */
   readonly sinceDueMs: readonly [number, number, number];
-  /** The longest of `latencyMs`. */
-  readonly longestMs: number;
   /** CPU µs of the generator per call. */
   readonly ownMicros: number;
 }
@@ -108,7 +106,6 @@ async function run(order: GeneratorOrder): Promise<GeneratorReport> {
     seconds,
     latencyMs: three(latencies.quantile),
     sinceDueMs: three(sinceDue.quantile),
-    longestMs: latencies.quantile(1),
     ownMicros: (used.user + used.system) / done,
   };
 }
