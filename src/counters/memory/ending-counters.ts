@@ -55,9 +55,8 @@ export class EndingCounters {
   /** Files a counter by its expiry and its usage, after either has changed. */
   keep(id: CounterId, endSeconds: number, usageQuartile: number, nowSeconds: number): void {
     this.table.setNumber(id, END, endSeconds);
-    const slot = this.#slotOf(id);
-    if (slot !== undefined) this.slots.classify(slot, id, usageQuartile);
-    else this.#file(id, usageQuartile, nowSeconds);
+    if (!this.isFiled(id)) this.#file(id, usageQuartile, nowSeconds);
+    else if (usageQuartile !== this.table.list(id)) this.classify(id, usageQuartile);
   }
 
   /** Whether it has a slot; its list there says how much of its limit is used. */

@@ -12,27 +12,32 @@ export function isWide(key: string): boolean {
   return false;
 }
 
-/** As many characters of a key as a word of 32 bits holds. */
-const NARROW_PER_WORD = 4;
-const WIDE_PER_WORD = 2;
 const FINAL_ROUNDS = 3;
 
 /**
- * HalfSipHash-1-3 (Aumasson and Bernstein) of a key's characters, with a secret of this process: callers choose keys, and must not be
- * able to choose such as collide.
+ * HalfSipHash-1-3 (Aumasson and Bernstein) of a key's characters, four in a word, or two of a wide key. It has a secret of this process:
+ * callers choose keys, and must not be able to choose such as collide.
  */
 export function createKeyHash(secret = randomBytes(8)): KeyHash {
-  const [first, second] = [secret.readInt32LE(0), secret.readInt32LE(4)];
+  const first = secret.readInt32LE(0);
+  const narrow = secret.readInt32LE(4);
+  // Words of wide keys mean something else.
+  const wide = ~narrow;
 
-  const hashBy = (key: string, perWord: number, second: number): number => {
+  return (key) => {
+    const isKeyWide = isWide(key);
+    const second = isKeyWide ? wide : narrow;
+    const shift = isKeyWide ? 1 : 2;
+    const whole = key.length >> shift;
     let v0 = first;
     let v1 = second;
     let v2 = first ^ 0x6c796765;
     let v3 = second ^ 0x74656462;
-    const whole = Math.floor(key.length / perWord);
     for (let step = 0; step <= whole + FINAL_ROUNDS; step += 1) {
-      const word = step <= whole ? wordAt(key, step * perWord, perWord) : 0;
-      if (step === whole + 1) v2 ^= 0xff;
+      let word = 0;
+      if (step < whole) word = isKeyWide ? wideWord(key, step << 1) : narrowWord(key, step << 2);
+      else if (step === whole) word = lastWord(key, step << shift, 32 >> shift);
+      else if (step === whole + 1) v2 ^= 0xff;
       v3 ^= word;
       v0 = (v0 + v1) | 0;
       v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0;
@@ -48,15 +53,9 @@ export function createKeyHash(secret = randomBytes(8)): KeyHash {
     }
     return (v1 ^ v3) >>> 0;
   };
-  // Words of wide keys mean something else, and so does their secret.
-  return (key) =>
-    isWide(key) ? hashBy(key, WIDE_PER_WORD, ~second) : hashBy(key, NARROW_PER_WORD, second);
 }
 
-/** A word of characters; the last one has what is left of them, and the length. */
-function wordAt(key: string, at: number, perWord: number): number {
-  if (at + perWord > key.length) return restAt(key, at, perWord);
-  if (perWord === WIDE_PER_WORD) return key.charCodeAt(at) | (key.charCodeAt(at + 1) << 16);
+function narrowWord(key: string, at: number): number {
   return (
     key.charCodeAt(at) |
     (key.charCodeAt(at + 1) << 8) |
@@ -65,9 +64,14 @@ function wordAt(key: string, at: number, perWord: number): number {
   );
 }
 
-function restAt(key: string, at: number, perWord: number): number {
+function wideWord(key: string, at: number): number {
+  return key.charCodeAt(at) | (key.charCodeAt(at + 1) << 16);
+}
+
+/** The length, and the characters from there on: fewer than a word has, of so many bits each. */
+function lastWord(key: string, from: number, bits: number): number {
   let word = key.length << 24;
-  for (let next = at, shift = 0; next < key.length; next += 1, shift += 32 / perWord)
-    word |= key.charCodeAt(next) << shift;
+  for (let at = from, shift = 0; at < key.length; at += 1, shift += bits)
+    word |= key.charCodeAt(at) << shift;
   return word;
 }
