@@ -68,7 +68,7 @@ function wideWord(key: string, at: number): number {
   return key.charCodeAt(at) | (key.charCodeAt(at + 1) << 16);
 }
 
-/** The length, and the characters from there on: fewer than a word has, of so many bits each. */
+/** The length, and the characters from `from` on, each in `bits`: fewer than a word has. */
 function lastWord(key: string, from: number, bits: number): number {
   let word = key.length << 24;
   for (let at = from, shift = 0; at < key.length; at += 1, shift += bits)

@@ -5,7 +5,7 @@ const SLOT_WORDS = 2;
 const SLOT_BYTES = 8;
 /** Slots of a new table, a power of two like all others. */
 const MIN_SLOTS = 8;
-/** One table would stop the process for as long as it takes to file everything anew: beyond so many keys there are several. */
+/** A table that grows stops the process while it files all keys again: beyond this number of keys there are several tables. */
 const MAX_ALONE = 4_096;
 const TABLES = 64;
 /** By the first bits of a hash; its last ones say where in the table. */

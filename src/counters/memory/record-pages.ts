@@ -4,7 +4,7 @@ export type RecordId = number;
 /** No record has it. */
 export const NONE: RecordId = 0;
 
-/** Of an id: the word of a page at which the record begins; the rest is the number of the page. */
+/** The last bits of an id are the word of a page at which the record begins; the first ones are the number of the page. */
 export const OFFSET_BITS = 13;
 const MAX_PAGE_WORDS = 1 << OFFSET_BITS;
 export const OFFSET_MASK = MAX_PAGE_WORDS - 1;
@@ -63,7 +63,7 @@ export class RecordPages {
     return this.#words * WORD_BYTES;
   }
 
-  /** A record of so many words, at most 255, all of them 0 but the first. */
+  /** Adds a record of 1 to 255 words, all of them 0 but the first. */
   add(words: number): RecordId {
     const number = this.#pageFor(words);
     const page = this.pages[number] as Page;
@@ -167,7 +167,7 @@ export class RecordPages {
   }
 }
 
-/** The first word of the first page is nobody's: its id is NONE. */
+/** The first word of the first page belongs to no record: its id is NONE. */
 function firstOffset(page: number): number {
   return page === 0 ? 1 : 0;
 }

@@ -37,7 +37,7 @@ export class RollingCounters {
   readonly #makeRoom: MakeRoom;
   readonly #onMended: () => void;
   readonly #limiters = new SharedObjects<Limiter<CounterState>>();
-  /** Of those counters that keep them. */
+  /** Ages of hits, by counters that keep them. */
   readonly #ages = new Map<CounterId, readonly number[]>();
   #agesBytes = 0;
 
