@@ -25,8 +25,9 @@ const TESTS = {
   'src/fields': ['test/unit/fields', 'test/unit/core/rules', 'test/unit/request-maps'],
   'src/core': ['errors', 'ports', 'steps', 'units'].map((name) => `test/unit/core/${name}.test.ts`),
 };
-/** Reads hundreds of made-up rule files, which every change of a rule's fields would wait for. */
+/** Reads hundreds of made-up rule files, which every change of a rule's fields would wait for: it is left out, and so is its subject. */
 const LONG = ['rule-schema.test.ts'];
+const LEFT_OUT = ['!src/core/rules/parse/rule-schema.ts'];
 const FOLDERS = Object.keys(TESTS);
 /** Folders that are mutated with all that lies below them. */
 const WHOLE = ['streams', 'src/decisions'];
@@ -46,7 +47,8 @@ let seen = 0;
 let unseen = 0;
 for (const path of named.length > 0 ? named : FOLDERS) {
   const folder = folderOf(path);
-  const mutate = [path === folder ? `${path}/${WHOLE.includes(path) ? '**/' : ''}*.ts` : path];
+  const files = path === folder ? `${path}/${WHOLE.includes(path) ? '**/' : ''}*.ts` : path;
+  const mutate = [files, ...LEFT_OUT];
   const incrementalFile = `.cache/mutants/${path.replaceAll('/', '-')}.json`;
   const testFiles = TESTS[folder].flatMap(testFilesIn);
   const mutants = await new Stryker({ mutate, testFiles, incrementalFile }).runMutationTest();
