@@ -24,7 +24,7 @@ type HasKey = (number: number, key: string) => boolean;
  * follows (Knuth, The Art of Computer Programming 3, 6.4, algorithm R).
  */
 export class KeyIndex {
-  /** A table has room for 16 times what is in it just before it shrinks, and for 8 thirds of it just after it has grown. */
+  /** The memory of all tables: each has slots for at most 16 thirds of its keys, but for the smallest. */
   bytes = 0;
   readonly #hash: KeyHash;
   readonly #hasKey: HasKey;
@@ -52,11 +52,7 @@ export class KeyIndex {
   /** There must be no number for this key. */
   add(key: string, number: number): void {
     if (this.#size === MAX_ALONE && this.#tables.length === 1) this.#divide();
-    const hash = this.#hash(key);
-    const table = this.#tableOf(hash);
-    if ((table.size + 1) * 4 > slotsOf(table) * 3) this.#resize(table, slotsOf(table) * 2);
-    put(table.slots, hash, number);
-    table.size += 1;
+    this.#file(this.#hash(key), number);
     this.#size += 1;
   }
 
@@ -92,22 +88,25 @@ export class KeyIndex {
     const [whole] = this.#tables as [Table];
     this.#tables = Array.from({ length: TABLES }, () => this.#create((MAX_ALONE / TABLES) * 2));
     this.bytes -= slotsOf(whole) * SLOT_BYTES;
-    for (const [hash, number] of filled(whole.slots)) {
-      const table = this.#tableOf(hash);
-      if ((table.size + 1) * 4 > slotsOf(table) * 3) this.#resize(table, slotsOf(table) * 2);
-      put(table.slots, hash, number);
-      table.size += 1;
-    }
+    forEachFilled(whole.slots, (hash, number) => {
+      this.#file(hash, number);
+    });
+  }
+
+  #file(hash: number, number: number): void {
+    const table = this.#tableOf(hash);
+    if ((table.size + 1) * 4 > slotsOf(table) * 3) this.#resize(table, slotsOf(table) * 2);
+    put(table.slots, hash, number);
+    table.size += 1;
   }
 
   #resize(table: Table, slots: number): void {
     const { slots: before } = table;
     this.bytes += (slots - slotsOf(table)) * SLOT_BYTES;
     table.slots = new Uint32Array(slots * SLOT_WORDS);
-    for (let at = 0; at < before.length; at += SLOT_WORDS) {
-      const number = before[at + 1] as number;
-      if (number !== 0) put(table.slots, before[at] as number, number);
-    }
+    forEachFilled(before, (hash, number) => {
+      put(table.slots, hash, number);
+    });
   }
 }
 
@@ -115,10 +114,11 @@ function slotsOf({ slots }: Table): number {
   return slots.length / SLOT_WORDS;
 }
 
-function* filled(slots: Uint32Array): Generator<readonly [hash: number, number: number]> {
+/** A table that grows stops the process: no object is made for each slot. */
+function forEachFilled(slots: Uint32Array, act: (hash: number, number: number) => void): void {
   for (let at = 0; at < slots.length; at += SLOT_WORDS) {
     const number = slots[at + 1] as number;
-    if (number !== 0) yield [slots[at] as number, number];
+    if (number !== 0) act(slots[at] as number, number);
   }
 }
 
