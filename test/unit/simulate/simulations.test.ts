@@ -1,26 +1,24 @@
-import { mkdtempSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { simulate } from '../../../src/simulate/simulate';
+import { createTemporaryDirectory, type TemporaryDirectory } from '../../support/rule-directory';
 import { readTable } from '../../support/text-table';
 
 const START = Date.parse('2026-11-22T14:00:00Z');
 
-let folder = '';
+let folder: TemporaryDirectory;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'weir-simulate-'));
+  folder = createTemporaryDirectory();
 });
 afterEach(() => {
-  rmSync(folder, { recursive: true });
+  folder.remove();
 });
 
 /** The rules of a folder of their own. */
 function directory(name: string, rules: string): string {
-  const path = join(folder, name);
-  mkdirSync(path);
-  writeFileSync(join(path, 'shop.yaml'), rules);
-  return path;
+  folder.write(`${name}/shop.yaml`, rules);
+  return folder.at(name);
 }
 
 /** `SECOND [@DOMAIN] KEY=VALUE,KEY=VALUE & …`, or `FIRST..LAST` for one in each second; what begins with `!` is no such line. */
