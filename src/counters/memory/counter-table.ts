@@ -55,7 +55,7 @@ export class CounterTable {
     });
   }
 
-  /** An upper bound of the memory of its counters, but for a page of 64 kB. */
+  /** An upper bound of the memory of its counters, but for 1 kB. */
   get bytes(): number {
     return this.#pages.liveBytes * SPARE + this.#index.bytes;
   }

@@ -11,12 +11,14 @@ export const OFFSET_MASK = MAX_PAGE_WORDS - 1;
 const MIN_PAGE_WORDS = 64;
 export const WORD_BYTES = 8;
 
-/** A page is an eighth of what there is, so that no more than that is empty. */
-const PAGE_SHARE = 8;
-/** Removed records take an eighth of what there is at most, and a page. */
-const REMOVED_SHARE = 8;
-/** What all records take at most for each byte of one that was not removed. */
+/** A page is a sixteenth of what there is: one is being filled, and one is being cleaned up. */
+const PAGE_SHARE = 16;
+/** A page is cleaned up when an eighth of it is not in use. */
+const UNUSED_SHARE = 8;
+/** What all pages take at most for each byte of a record that was not removed, but for 1 kB. */
 export const SPARE = 9 / 7;
+/** Of it, what is no reason to clean up: an eighth of each page, and the page that is being filled. */
+const UNTOUCHED = (8 / 7) * (17 / 16);
 /** Pages that one removal looks at for one to clean up. */
 const LOOKS = 8;
 
@@ -46,7 +48,6 @@ export class RecordPages {
   /** The page that is being filled. */
   #last = -1;
   #words = 0;
-  #usedWords = 0;
   #liveWords = 0;
   /** The next page that may be cleaned up. */
   #next = 0;
@@ -70,7 +71,6 @@ export class RecordPages {
     const at = page.used;
     page.used += words;
     page.live += words;
-    this.#usedWords += words;
     this.#liveWords += words;
     page.words[at * 2] = words;
     return number * MAX_PAGE_WORDS + at;
@@ -79,8 +79,7 @@ export class RecordPages {
   /** Others may move. */
   remove(id: RecordId): void {
     this.#forget(id);
-    if (this.#usedWords - this.#liveWords > this.#usedWords / REMOVED_SHARE + MAX_PAGE_WORDS)
-      this.#cleanUp();
+    if (this.#words > this.#liveWords * UNTOUCHED + MIN_PAGE_WORDS) this.#cleanUp();
   }
 
   /** All records of the pages that are there now; records may be added, removed and moved meanwhile: those that move may be left out. */
@@ -111,10 +110,9 @@ export class RecordPages {
     if (page.live === 0 && number !== this.#last) this.#drop(number, page);
   }
 
-  #drop(number: number, { used, numbers }: Page): void {
+  #drop(number: number, { numbers }: Page): void {
     this.pages[number] = undefined;
     this.#free.push(number);
-    this.#usedWords -= used - firstOffset(number);
     this.#words -= numbers.length;
   }
 
@@ -142,16 +140,24 @@ export class RecordPages {
     return number;
   }
 
-  /** Moves what is left in one page of those with the most removed records among the next ones. */
+  /** Moves what is left in one of the next pages. */
   #cleanUp(): void {
     for (let looks = LOOKS; looks > 0; looks -= 1) {
       this.#next = (this.#next + 1) % this.pages.length;
       const page = this.pages[this.#next];
-      if (page === undefined || this.#next === this.#last) continue;
-      if (page.live > page.used - page.used / REMOVED_SHARE) continue;
+      if (page === undefined || !this.#isWorthEmptying(this.#next, page)) continue;
+      if (this.#next === this.#last) this.#last = -1;
       this.#empty(this.#next, page);
       return;
     }
+  }
+
+  #isWorthEmptying(number: number, { live, numbers: { length } }: Page): boolean {
+    if (live > length - length / UNUSED_SHARE) return false;
+    // The page that is being filled has become too large for what there is.
+    return (
+      number !== this.#last || length > Math.max((this.#words * 2) / PAGE_SHARE, MIN_PAGE_WORDS)
+    );
   }
 
   #empty(number: number, page: Page): void {
@@ -164,6 +170,7 @@ export class RecordPages {
       this.#onMoved(from, to);
       this.#forget(from);
     }
+    if (this.pages[number] === page) this.#drop(number, page);
   }
 }
 
