@@ -46,12 +46,30 @@ export function redisSettings(port: number): Readonly<Record<string, string>> {
   return { BACKEND_TYPE: 'redis', REDIS_URL: `127.0.0.1:${String(port)}` };
 }
 
+/** Where a service has its files and listens. */
+export interface Place {
+  /** A folder of its own, with the rules in `runtime/config/edge.yaml`. */
+  readonly folder: string;
+  readonly httpPort: number;
+  readonly port: number;
+  readonly debugPort: number;
+}
+
+/** How a service is started. */
+export interface Program {
+  readonly command: readonly string[];
+  /** More environment than that of ours. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** On the HTTP port; answers 200 from when the service is ready. */
+  readonly healthPath?: string;
+}
+
 /** What is measured. */
 export interface Variant {
-  /** The folder of the build; of no meaning with `command`. */
+  /** The folder of the build; of no meaning with `program`. */
   readonly dist: string;
-  /** Another service that takes the same settings, in place of a build of ours. */
-  readonly command?: readonly [string, ...string[]];
+  /** Another service, in place of a build of ours. */
+  readonly program?: (place: Place) => Program | Promise<Program>;
   /** More settings than those of the bench. */
   readonly settings: Readonly<Record<string, string>>;
   /** The limit of every value of `user`; one that is never over when undefined. */
@@ -74,7 +92,7 @@ export async function startMeasuredService(
   {
     dist,
     settings,
-    command,
+    program = () => ({ command: commandOf(dist) }),
     rateLimit = NEVER_OVER,
     moreLimits = {},
     cores = String(SERVICE_CORE),
@@ -85,19 +103,22 @@ export async function startMeasuredService(
   const root = join(folder, 'runtime');
   await mkdir(join(root, 'config'), { recursive: true });
   await writeFile(join(root, 'config', 'edge.yaml'), rulesOf({ user: rateLimit, ...moreLimits }));
-  const [http, port, debug] = await Promise.all([freePort(), freePort(), freePort()]);
+  const [httpPort, port, debugPort] = await Promise.all([freePort(), freePort(), freePort()]);
+  const place = { folder, httpPort, port, debugPort };
+  const { command, env: more = {}, healthPath = '/healthcheck' } = await program(place);
   const startedMs = performance.now();
-  const child = spawn('taskset', ['-c', cores, ...(command ?? commandOf(dist))], {
+  const child = spawn('taskset', ['-c', cores, ...command], {
     env: {
       PATH: process.env['PATH'],
       HOST: '127.0.0.1',
       GRPC_HOST: '127.0.0.1',
       DEBUG_HOST: '127.0.0.1',
-      PORT: String(http),
+      PORT: String(httpPort),
       GRPC_PORT: String(port),
-      DEBUG_PORT: String(debug),
+      DEBUG_PORT: String(debugPort),
       RUNTIME_ROOT: root,
       ...env,
+      ...more,
       ...settings,
     },
     stdio: ['ignore', 'ignore', 'inherit'],
@@ -106,7 +127,7 @@ export async function startMeasuredService(
   await eventually(
     async () => {
       if (child.exitCode !== null) throw new Error('the service ended at once');
-      const { status } = await fetch(`http://127.0.0.1:${String(http)}/healthcheck`);
+      const { status } = await fetch(`http://127.0.0.1:${String(httpPort)}${healthPath}`);
       if (status !== 200) throw new Error(`not healthy: ${String(status)}`);
     },
     { withinMs: 20_000, everyMs: 10 },
@@ -115,8 +136,8 @@ export async function startMeasuredService(
     pid: child.pid as number,
     startMs: performance.now() - startedMs,
     port,
-    httpPort: http,
-    debugPort: debug,
+    httpPort,
+    debugPort,
     async stop() {
       child.kill('SIGTERM');
       await ended;

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { loadavg, release, cpus } from 'node:os';
 import { join } from 'node:path';
 import { startRedisServer, type RedisServer } from '../support/edge/redis-server';
@@ -83,16 +83,17 @@ interface Measured {
 
 /**
  * Prints one Markdown table: what a decision costs the reference and this build, by turns, on the same cores, with the same load and
- * one Redis, all of whose counters are compared with the calls. REFERENCE takes a binary in place of the newest version.
+ * one Redis, all of whose counters are compared with the calls. REFERENCE takes a binary in place of the newest version, LIMITADOR one of
+ * Limitador, which joins then.
  */
 async function main(): Promise<void> {
-  const peers = [reference(), ours()].filter((peer) => peer !== undefined);
   const [redis, statsd] = await Promise.all([startRedisServer(), startStatsdUdp()]);
-  moveToLoadCore(redis.pid);
-  moveToLoadCore(process.pid);
-  const load = loadavg()[0] ?? NaN;
   const all: Measured[] = [];
   try {
+    const peers = [reference(), limitador(redis.port), ours()].filter((peer) => peer !== undefined);
+    moveToLoadCore(redis.pid);
+    moveToLoadCore(process.pid);
+    const load = loadavg()[0] ?? NaN;
     for (const peer of peers) all.push(await start(peer, redis, statsd.port));
     for (let round = 0; round < ROUNDS; round += 1) await playRound(all, redis, round);
     for (const one of all) await rush(one, redis);
@@ -128,13 +129,11 @@ const rushLimit = `unit: year, requests_per_unit: ${String(RUSH_LIMIT)}`;
 function reference(): Peer | undefined {
   const binary = process.env['REFERENCE'] ?? buildReference();
   if (binary === undefined) return undefined;
-  const version = execFileSync('go', ['version', '-m', binary], { encoding: 'utf8' });
-  const [, commit = 'unknown version'] = /\n\tmod\t\S+\t(\S+)/.exec(version) ?? [];
   return {
-    name: `envoyproxy/ratelimit ${commit.replace(/^v0\.0\.0-/, '')}`,
+    name: `envoyproxy/ratelimit ${goVersionOf(binary)}`,
     variant: {
       dist: '',
-      command: [binary],
+      program: () => ({ command: [binary] }),
       settings: {
         RUNTIME_SUBDIRECTORY: '.',
         RUNTIME_WATCH_ROOT: 'false',
@@ -144,6 +143,16 @@ function reference(): Peer | undefined {
     },
     algorithms: ['fixed'],
   };
+}
+
+function goVersionOf(binary: string): string {
+  try {
+    const text = execFileSync('go', ['version', '-m', binary], { encoding: 'utf8' });
+    const [, version = 'of unknown version'] = /\n\tmod\t\S+\t(\S+)/.exec(text) ?? [];
+    return version.replace(/^v0\.0\.0-/, '');
+  } catch {
+    return 'of unknown version';
+  }
 }
 
 function buildReference(): string | undefined {
@@ -159,6 +168,39 @@ function buildReference(): string | undefined {
     note(`the reference is left out: ${error instanceof Error ? error.message : String(error)}`);
     return undefined;
   }
+}
+
+/** Undefined, with a line that says so: there is no binary. It is counted exactly: each decision asks Redis. */
+function limitador(redisPort: number): Peer | undefined {
+  const binary = process.env['LIMITADOR'];
+  if (binary === undefined) {
+    note('Limitador is left out: LIMITADOR names its binary, made by cargo build --release');
+    return undefined;
+  }
+  const version = execFileSync(binary, ['--version'], { encoding: 'utf8' });
+  const [, name = 'Limitador'] = /^(.*?) \(([0-9a-f]{7})?/.exec(version) ?? [];
+  return {
+    name,
+    variant: {
+      dist: '',
+      program: ({ folder, httpPort, port }) => {
+        const file = join(folder, 'limits.yaml');
+        const daily = limitOf('user', 4_000_000_000, 86_400);
+        writeFileSync(file, `${daily}${limitOf('fixed', RUSH_LIMIT, 31_536_000)}`);
+        const ports = ['-b', '127.0.0.1', '-p', String(port)];
+        const http = ['-B', '127.0.0.1', '-P', String(httpPort)];
+        const redis = ['redis', `redis://127.0.0.1:${String(redisPort)}`];
+        return { command: [binary, ...ports, ...http, file, ...redis], healthPath: '/status' };
+      },
+      settings: {},
+    },
+    algorithms: ['fixed'],
+  };
+}
+
+/** A limit of Limitador on every value of a key. */
+function limitOf(key: string, most: number, seconds: number): string {
+  return `- { namespace: edge, max_value: ${String(most)}, seconds: ${String(seconds)}, conditions: [], variables: ["descriptors[0].${key}"] }\n`;
 }
 
 async function start(peer: Peer, redis: RedisServer, statsdPort: number): Promise<Measured> {
@@ -269,7 +311,7 @@ async function table(all: readonly Measured[], redis: RedisServer, load: number)
   row('start, ms', ({ service }) => service.startMs, 0);
   row('resident before the first call, MB', ({ idleMegabytes }) => idleMegabytes, 0);
   row('resident after the last, MB', ({ service }) => residentMegabytes(service.pid), 0);
-  const heads = ['', ...all.map(({ peer }) => peer.name), all.length > 1 ? 'ratio' : ''];
+  const heads = ['', ...all.map(({ peer }) => peer.name), all.length > 1 ? 'last ÷ first' : ''];
   const lines = [heads, heads.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
   return `${lines.join('\n')}\n\n${await machine(redis, load)}`;
 }
