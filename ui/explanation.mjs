@@ -78,7 +78,9 @@ function lastStep({ limit, noLimit, ifAsked, order, sent, notes = [] }) {
   const title = element('div', '', element('strong', '', limitText(limit)), ...chips);
   const where = limit.source === undefined ? (limit.at ?? '') : 'the limit of the request itself';
   const from = limit.limitsFrom === undefined ? [] : [sourceText(limit.limitsFrom)];
-  return createStep(CODE_STATES[ifAsked?.code] ?? 'met', title, ...lines(where, ...from, ...more));
+  const { overlays = [] } = limit;
+  const all = [where, ...overlays, ...from, ...more];
+  return createStep(CODE_STATES[ifAsked?.code] ?? 'met', title, ...lines(...all));
 }
 
 /** The descriptor as a path from its domain to its limit. */

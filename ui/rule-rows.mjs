@@ -65,10 +65,16 @@ function valueTexts({ entries, text }, path) {
   return [short, full];
 }
 
-function chipsOf({ shadow, quota, name }) {
+function chipsOf({ shadow, quota, name, overlays }) {
   const chips = [];
   if (shadow) chips.push(element('span', 'chip shadow', 'shadow'));
   if (quota) chips.push(element('span', 'chip', 'quota'));
+  if (overlays !== undefined) {
+    const long = createLongText();
+    long.show('overlay', overlays);
+    long.element.classList.add('chip');
+    chips.push(long.element);
+  }
   if (name !== '') {
     const long = createLongText();
     long.show(cutMiddle(name, MAX_LEVEL), name);

@@ -23,7 +23,10 @@ export function assembleAlone(start: Start): App & { readonly storeName: string 
   logStart(start, { counters: store.description, timeZones: describeTimeZones(zones.origins) });
   const secretKeys = createSecretKeys(settings.secrets.keysFile, { ...deps, statistics: registry });
   const { tokens } = secretKeys;
-  const loads$ = ruleLoads(settings, { ...deps, outages, tokens, zones });
+  const loads$ = ruleLoads(settings, {
+    ...{ ...deps, statistics: registry, outages },
+    ...{ tokens, zones },
+  });
   const tracing = startTracing(settings, { ...deps, statistics: registry, outages });
   const app = createApp(settings, {
     ...deps,

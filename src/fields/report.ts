@@ -62,7 +62,9 @@ export type ErrorClass =
   | 'leased-beside'
   | 'different-charge'
   | 'empty-reserve'
-  | 'empty-block';
+  | 'empty-block'
+  | 'bad-overlay'
+  | 'overlay-conflict';
 
 /** Classes of remarks: accepted, but without effect or probably not intended. */
 export type WarningClass =
@@ -79,7 +81,9 @@ export type WarningClass =
   | 'yaml-remark'
   | 'hash-mixed'
   | 'secret-in-file'
-  | 'unknown-secret-key';
+  | 'unknown-secret-key'
+  | 'overlay-refused'
+  | 'idle-overlay';
 
 export type SourceNoun = 'file' | 'resource';
 

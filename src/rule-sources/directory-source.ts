@@ -1,3 +1,4 @@
+import { EMPTY } from 'rxjs';
 import type { DebounceOptions } from '../../streams';
 import type { DomainDefinition } from '../core/rules/definition';
 import type { Clock } from '../core/ports';
@@ -6,6 +7,7 @@ import { followDirectory } from './directory/follow-directory';
 import type { DirectoryOptions } from './directory/survey';
 import { parseInWorker } from './loader/parse-in-worker';
 import { createRuleLoader, type ParseRules } from './loader/rule-loader';
+import type { CurrentOverlays } from './overlay-files';
 import { parseRules } from './parse-rules';
 
 export interface DirectorySourceOptions extends DirectoryOptions, ParseOptions {
@@ -23,6 +25,8 @@ export interface DirectorySourceDeps<R> {
   readonly warn: (message: string) => void;
   /** Parses off the main thread; default: a thread with the built script. */
   readonly parse?: ParseRules;
+  /** Default: there are none. */
+  readonly overlays?: CurrentOverlays | undefined;
 }
 
 const DEFAULTS = {
@@ -44,7 +48,7 @@ export const parseInProcess: ParseRules = (files, options) =>
  */
 export function createDirectorySource<R>(
   options: DirectorySourceOptions,
-  { compile, clock, warn, parse }: DirectorySourceDeps<R>,
+  { compile, clock, warn, parse, overlays }: DirectorySourceDeps<R>,
 ) {
   const load = createRuleLoader(
     {
@@ -52,6 +56,7 @@ export function createDirectorySource<R>(
       parseSmall: parseInProcess,
       compile,
       clock,
+      overlays: overlays?.current,
     },
     {
       mergeDomains: options.mergeDomains,
@@ -60,5 +65,6 @@ export function createDirectorySource<R>(
       secretKeyIds: options.secretKeyIds,
     },
   );
-  return { loads$: followDirectory({ ...DEFAULTS, ...options }, { load, clock, warn }) };
+  const again$ = overlays?.changed$ ?? EMPTY;
+  return { loads$: followDirectory({ ...DEFAULTS, ...options }, { load, clock, warn, again$ }) };
 }

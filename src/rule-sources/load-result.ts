@@ -1,3 +1,4 @@
+import type { OverlayCounts } from '../core/rules/definition';
 import type { RuleProblem, Unlisted } from '../fields/problem';
 
 /** The result of one load from a source of rules. A load that is not ok changes nothing. */
@@ -13,6 +14,8 @@ export interface LoadedRules<R> {
   readonly digest: string;
   /** The management server's name for it. */
   readonly version?: string;
+  /** Undefined: there are no overlays. */
+  readonly overlaid?: OverlayCounts | undefined;
   /** Warnings only, the first hundred. */
   readonly problems: readonly RuleProblem[];
   readonly unlisted?: Unlisted | undefined;

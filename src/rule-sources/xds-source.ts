@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import type { Observable } from 'rxjs';
-import { discoverySession, fromTask } from '../../streams';
+import { defer, map, merge, tap, type Observable } from 'rxjs';
+import { discoverySession, exhaustLatest, fromTask } from '../../streams';
 import type { Clock, Random } from '../core/ports';
 import type { DomainDefinition } from '../core/rules/definition';
 import type { ParseOptions } from '../core/rules/parse/parse-rule-files';
@@ -9,6 +9,7 @@ import { toReason } from '../platform/errors';
 import type { LoadResult, RuleFile } from './load-result';
 import { parseInWorker } from './loader/parse-in-worker';
 import { createRuleLoader, type ParseRules } from './loader/rule-loader';
+import type { CurrentOverlays } from './overlay-files';
 import { createOpenStream, type XdsServerOptions } from './xds/connect';
 import { createDelta } from './xds/delta';
 import { loadMethod, type Node } from './xds/messages';
@@ -44,6 +45,8 @@ export interface XdsSourceDeps<R> {
   readonly onStream: (event: StreamEvent) => void;
   /** Parses off the main thread; default: a thread with the built script. */
   readonly parse?: ParseRules;
+  /** Default: there are none. */
+  readonly overlays?: CurrentOverlays | undefined;
 }
 
 /** Growth of the wait from one attempt to the next. */
@@ -60,7 +63,7 @@ const SMALL_BYTES = 4_096;
  * that was checked. Connects on subscribe; never errors and never completes; unsubscribing closes the connection and ends a load.
  */
 export function createXdsSource<R>(options: XdsSourceOptions, deps: XdsSourceDeps<R>) {
-  const load = createLoadState(options, deps);
+  const { load, loadAgain } = createLoadState(options, deps);
   const node = toNode(options);
   const { initialMs, maxMs, jitter } = options.backoff;
   const backoff = { initialMs, maxMs, jitter, factor: GROWTH };
@@ -73,7 +76,29 @@ export function createXdsSource<R>(options: XdsSourceOptions, deps: XdsSourceDep
     options.protocol === 'delta'
       ? follow(createDelta<R>({ node, load, nackBackoff }), timing, deps)
       : follow(createStateOfTheWorld<R>({ node, load, nackBackoff }), timing, deps);
-  return { loads$ };
+  const { overlays } = deps;
+  return { loads$: overlays === undefined ? loads$ : withOverlays(loads$, overlays, loadAgain) };
+}
+
+/** The loads of the server, and those of its last accepted state with other overlays, under the version that it had. */
+function withOverlays<R>(
+  loads$: Observable<LoadResult<R>>,
+  { changed$ }: CurrentOverlays,
+  loadAgain: LoadAgain<R>,
+): Observable<LoadResult<R>> {
+  return defer(() => {
+    let named: Pick<LoadResult<R>, 'version'> = {};
+    const ofServer$ = loads$.pipe(
+      tap(({ ok, version }) => {
+        if (ok && version !== undefined) named = { version };
+      }),
+    );
+    const again$ = changed$.pipe(
+      exhaustLatest(() => fromTask(loadAgain)),
+      map((load) => ({ ...load, ...named })),
+    );
+    return merge(ofServer$, again$);
+  });
 }
 
 type Timing = XdsSourceOptions & { readonly backoff: { readonly factor: number } };
@@ -103,8 +128,8 @@ function follow<In extends Response, R>(
 
 function createLoadState<R>(
   { mergeDomains, abilities, hasZone, secretKeyIds }: XdsSourceOptions,
-  { compile, clock, parse }: XdsSourceDeps<R>,
-): LoadState<R> {
+  { compile, clock, parse, overlays }: XdsSourceDeps<R>,
+): { readonly load: LoadState<R>; readonly loadAgain: LoadAgain<R> } {
   const parseHere = createParseResources();
   const parseSmall: ParseRules = (files, parseOptions) =>
     new Promise((resolve) => {
@@ -122,17 +147,37 @@ function createLoadState<R>(
       compile,
       clock,
       digest: digestResources,
+      overlays: overlays?.current,
     },
     { mergeDomains, abilities, hasZone, secretKeyIds },
   );
-  return async (message, signal) => {
+  let accepted: Uint8Array | undefined;
+  let before: Promise<unknown> = Promise.resolve();
+  const loadNow = async (message: Uint8Array, signal: AbortSignal) => {
     // Receiving it took its part of this turn of the event loop; starting a thread takes milliseconds.
     await setImmediate();
     // A thread detaches its bytes; the message may share memory with others.
     const bytes = new Uint8Array(message);
-    return load({ files: [{ file: '', bytes }], problems: [] }, signal);
+    const loaded = await load({ files: [{ file: '', bytes }], problems: [] }, signal);
+    if (loaded.ok && overlays !== undefined) accepted = message;
+    return loaded;
+  };
+  /** One after the other, so that what comes last is in force. */
+  const inTurn = <T>(task: () => Promise<T>): Promise<T> => {
+    const result = before.then(task);
+    before = result.catch(() => undefined);
+    return result;
+  };
+  return {
+    load: (message, signal) =>
+      overlays === undefined ? loadNow(message, signal) : inTurn(() => loadNow(message, signal)),
+    loadAgain: (signal) =>
+      inTurn(async () => (accepted === undefined ? undefined : loadNow(accepted, signal))),
   };
 }
+
+/** Loads the last accepted state again; undefined: there is none. */
+type LoadAgain<R> = (signal: AbortSignal) => Promise<LoadResult<R> | undefined>;
 
 function toNode({ nodeId, nodeMetadata }: XdsSourceOptions): Node {
   const fields = Object.entries(nodeMetadata).map(

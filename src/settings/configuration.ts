@@ -25,6 +25,9 @@ export const configurationTable = {
   runtimeWatchRoot: setting('RUNTIME_WATCH_ROOT', boolean, 'true', {
     doc: 'true also reads files beside the directory whose name begins with its name and a dot (config.yaml); false reads the directory, or the file in its place; both reload after a new target of RUNTIME_ROOT and after changes',
   }),
+  overlays: optional('RULE_OVERLAYS', path, 'rules are as their source has them', {
+    doc: 'file or directory of overlays, which give rules of files and of a management server further fields (docs/rules/overlays.md); watched and reloaded',
+  }),
   mergeDomains: setting('MERGE_DOMAIN_CONFIG', boolean, 'false', {
     doc: 'true allows several files with the same domain',
   }),

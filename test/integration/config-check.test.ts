@@ -55,6 +55,86 @@ describe('the rule checker', () => {
     expect([...lines, `ends with ${String(exitCode)}`]).toEqual(expected);
   });
 
+  describe('overlays', () => {
+    const OVERLAYS = `overlays:
+  - {domain: "*", path: ["*"], rate_limit: {algorithm: gcra}, descriptor: {on_store_error: deny}}
+  - {domain: y, path: ["*"], rate_limit: {burst: 3}}
+`;
+    const run = async (...args: string[]) => {
+      const { lines, exitCode } = await checkRules(args, readRules);
+      return [
+        ...lines.map((line) => line.replaceAll(directory, 'DIR')),
+        `ends with ${String(exitCode)}`,
+      ];
+    };
+    const overlays = () => join(directory, 'overlays.yaml');
+    const descriptors = [
+      { key: 'k', rateLimit: { unit: 'HOUR', requestsPerUnit: 1 } },
+      { key: 'l', rateLimit: { unit: 'YEAR', requestsPerUnit: 1 }, descriptors: [{ key: 'm' }] },
+    ];
+
+    beforeEach(() => write('overlays.yaml', OVERLAYS));
+
+    it('are checked alone', async () => {
+      expect(await run('-overlays', overlays())).toEqual(['2 overlays: OK', 'ends with 0']);
+      expect(await run('-overlays', directory)).toEqual(['2 overlays: OK', 'ends with 0']);
+      await write('overlays.yaml', 'overlays: [{domain: x}]\n');
+      const advice = 'correct what is listed and check again';
+      expect(await run('-overlays', overlays())).toEqual([
+        'DIR/overlays.yaml:1:12: path is missing: expected a list of 1 to 64 steps, each "*" or a map with key and value',
+        'DIR/overlays.yaml:1:12: an overlay gives nothing: expected rate_limit or descriptor with fields',
+        `2 mistakes: ${advice}`,
+        'ends with 1',
+      ]);
+      expect(await run('-overlays', join(directory, 'none.yaml'))).toEqual([
+        'DIR/none.yaml: RULE_OVERLAYS cannot be read: it does not exist (ENOENT)',
+        `1 mistake: ${advice}`,
+        'ends with 1',
+      ]);
+    });
+
+    const LINES = [
+      'DIR/overlays.yaml:3:5: warning: this overlay matches no rule: expected a rule of its domain with its path',
+      '2 overlays: OK',
+      'overlays.yaml:2 gives algorithm, on_store_error to 2 rules',
+      '1 domain, 2 limits: OK',
+      'ends with 0',
+    ];
+
+    it('are tried on a dump of a management server', async () => {
+      const type = 'type.googleapis.com/ratelimit.config.ratelimit.v3.RateLimitConfig';
+      const resource = { '@type': type, name: 'c', domain: 'x', descriptors };
+      await write('dump.json', JSON.stringify({ resources: [resource] }));
+      const dump = join(directory, 'dump.json');
+      const warning =
+        'warning: no limit here or below: requests that match the key "m" are not limited';
+      expect(await run('-overlays', overlays(), '-xds', dump)).toEqual([
+        `c: descriptors[1].descriptors[0]: ${warning}`,
+        ...LINES,
+      ]);
+      const question = ['-explain', '-domain', 'x', '-descriptors', 'k=v'];
+      expect((await run('-overlays', overlays(), '-xds', dump, ...question)).join('\n')).toContain(
+        'algorithm, on_store_error by the overlay at overlays.yaml:2',
+      );
+      await write('dump.json', '{}');
+      expect(await run('-xds', dump)).toEqual([
+        'DIR/dump.json: expected a DiscoveryResponse, its bytes or JSON: the JSON has no list "resources"',
+        '1 mistake: correct what is listed and check again',
+        'ends with 1',
+      ]);
+    });
+
+    it('are tried on the rules of a file', async () => {
+      const limit = (unit: string) => `{unit: ${unit}, requests_per_unit: 1}`;
+      const [hour, year] = [limit('hour'), limit('year')];
+      await write(
+        'rules.yaml',
+        `domain: x\ndescriptors: [{key: k, rate_limit: ${hour}}, {key: l, rate_limit: ${year}}]\n`,
+      );
+      expect(await run('-overlays', overlays(), join(directory, 'rules.yaml'))).toEqual(LINES);
+    });
+  });
+
   it('says where each word of budgets stands that a store cannot count', async () => {
     for (const [path, text] of Object.entries(RULES)) await write(basename(path), text);
     const advice =

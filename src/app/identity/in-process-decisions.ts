@@ -36,7 +36,10 @@ export function createInProcessDecisions(settings: Settings, logger: Logger): In
   const store = chooseCounters(settings, { ...deps, statistics: registry });
   const secretKeys = createSecretKeys(settings.secrets.keysFile, { ...deps, statistics: registry });
   const loading = createRulesActor(
-    ruleLoads(settings, { ...deps, outages, tokens: secretKeys.tokens, zones }),
+    ruleLoads(settings, {
+      ...{ ...deps, statistics: registry, outages },
+      ...{ tokens: secretKeys.tokens, zones },
+    }),
     { statistics: registry, logger, outages, clock: systemClock },
     { startsWithoutRules: false, source: ruleSourceKind(settings) },
   );

@@ -5,7 +5,9 @@ import type { StoreAbilities } from '../../core/rules/parse/store-abilities';
 import type { Rules } from '../../core/rules/rules';
 import type { ZoneLookup } from '../../core/windows/zone-data';
 import type { Tokens } from '../../core/rules/secrets';
+import type { Logger } from '../../platform/logger';
 import type { Settings } from '../../settings/settings';
+import { createAlgorithmWatch } from './changed-algorithms';
 
 /** How rules are read, from any source. */
 export function toLoadOptions(
@@ -42,6 +44,7 @@ export function toLimitOptions({ decisions, leases, backend }: Settings): LimitO
 export interface CompileDeps {
   readonly tokens: Tokens;
   readonly zones: ZoneLookup;
+  readonly logger: Pick<Logger, 'info'>;
   /** Called with each set of rules and its definitions. */
   readonly onCompiled?: ((rules: Rules, domains: readonly DomainDefinition[]) => void) | undefined;
 }
@@ -50,8 +53,10 @@ export interface CompileDeps {
 export function createCompile(
   sliceSize: number,
   settings: Settings,
-  { tokens, zones, onCompiled }: CompileDeps,
+  { tokens, zones, onCompiled, logger }: CompileDeps,
 ) {
+  const watchAlgorithms =
+    settings.configuration.overlays === undefined ? undefined : createAlgorithmWatch(logger);
   return function* (domains: readonly DomainDefinition[]): Generator<void, Rules> {
     const rules = yield* compileInSlices(domains, sliceSize, {
       ...toLimitOptions(settings),
@@ -59,6 +64,7 @@ export function createCompile(
       findZone: zones.find,
     });
     onCompiled?.(rules, domains);
+    if (watchAlgorithms !== undefined) yield* watchAlgorithms(rules);
     return rules;
   };
 }

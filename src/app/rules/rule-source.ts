@@ -11,6 +11,8 @@ import type { Rules } from '../../core/rules/rules';
 import { readsBeside } from '../../settings/configuration';
 import type { Settings } from '../../settings/settings';
 import { createCompile, toLoadOptions, type CompileDeps } from './load-options';
+import type { CurrentOverlays } from '../../rule-sources/overlay-files';
+import { loadsWithOverlays, type OverlaysDeps } from './overlays';
 import type * as XdsSource from './xds-source';
 import type { ManagementServerDeps } from './xds-source';
 
@@ -22,11 +24,14 @@ const SLICE = 500;
 /** The loads of the rules from the source in the settings: files, or a management server. */
 export function ruleLoads(
   settings: Settings,
-  deps: ManagementServerDeps,
+  deps: ManagementServerDeps & OverlaysDeps,
 ): Observable<LoadResult<Rules>> {
-  return settings.configuration.type === 'FILE'
-    ? directoryLoads(settings, deps)
-    : loadXdsSource().managementServerLoads(settings, deps);
+  const { type, overlays: path } = settings.configuration;
+  const loadsWith$ = (overlays?: CurrentOverlays) =>
+    type === 'FILE'
+      ? directoryLoads(settings, deps, overlays)
+      : loadXdsSource().managementServerLoads(settings, deps, overlays);
+  return path === undefined ? loadsWith$() : loadsWithOverlays(path, deps, loadsWith$);
 }
 
 /** The name of the source in explanations and metrics. */
@@ -61,12 +66,14 @@ function takesOf(configuration: Settings['configuration']): Takes {
 function directoryLoads(
   settings: Settings,
   { clock, logger, ...deps }: CompileDeps & Pick<ManagementServerDeps, 'clock' | 'logger'>,
+  overlays: CurrentOverlays | undefined,
 ): Observable<LoadResult<Rules>> {
   return createDirectorySource(
     { ...toPlace(settings.configuration), ...toLoadOptions(settings, deps) },
     {
-      compile: createCompile(SLICE, settings, deps),
+      compile: createCompile(SLICE, settings, { ...deps, logger }),
       clock,
+      overlays,
       warn: (message) => {
         logger.warn(message);
       },

@@ -5,6 +5,7 @@ import type { Clock, Random } from '../../core/ports';
 import type { Rules } from '../../core/rules/rules';
 import type { Logger } from '../../platform/logger';
 import type { Settings } from '../../settings/settings';
+import type { CurrentOverlays } from '../../rule-sources/overlay-files';
 import type { OutageLog } from '../outage-log';
 import { createCompile, toLoadOptions, type CompileDeps } from './load-options';
 
@@ -24,6 +25,7 @@ export interface ManagementServerDeps extends CompileDeps {
 export function managementServerLoads(
   settings: Settings,
   { clock, random, logger, outages, ...deps }: ManagementServerDeps,
+  overlays: CurrentOverlays | undefined,
 ): Observable<LoadResult<Rules>> {
   const { configuration, xds } = settings;
   const { serverTarget, maxMessageSizeBytes, additionalHeaders, ...rest } = xds;
@@ -42,9 +44,10 @@ export function managementServerLoads(
       ...toLoadOptions(settings, deps),
     },
     {
-      compile: createCompile(SLICE, settings, deps),
+      compile: createCompile(SLICE, settings, { ...deps, logger }),
       clock,
       random,
+      overlays,
       onStream(event) {
         const { kind, ...fields } = event;
         if (kind === 'lost') {

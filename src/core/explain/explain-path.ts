@@ -1,5 +1,6 @@
 import type { Entry } from '../model';
 import type { RulePlace } from '../rules/definition';
+import { overlaidText } from '../rules/overlays/overlay';
 import type { Place } from '../../fields/problem';
 import type { DomainRules, RuleLevel, RuleNode, Rules } from '../rules/rules';
 import { redactedEntries, type Secrets } from '../rules/secrets';
@@ -14,7 +15,7 @@ import {
   MAX_NAMES,
   suggest,
 } from './candidates';
-import type { LevelExplanation, NoLimit, PathExplanation } from './explanation';
+import type { LevelExplanation, LimitExplanation, NoLimit, PathExplanation } from './explanation';
 
 /** Rules listed as passed over, per level. */
 const MAX_PASSED_OVER = 20;
@@ -85,8 +86,18 @@ export function placeOf(node: RuleNode, places: Places): { readonly at?: string 
   return place === undefined ? {} : { at: placeText(place.file, place.at) };
 }
 
-export function placeOfLimit(place: RulePlace | undefined): { readonly at?: string } {
-  return place?.limitAt === undefined ? {} : { at: placeText(place.file, place.limitAt) };
+/** Where the limit of a rule is written, and what the rule has from overlays. */
+export function placeOfLimit(
+  place: RulePlace | undefined,
+): Pick<LimitExplanation, 'at' | 'overlays'> {
+  return {
+    ...(place?.limitAt !== undefined && { at: placeText(place.file, place.limitAt) }),
+    ...overlaysOf(place),
+  };
+}
+
+export function overlaysOf(place: RulePlace | undefined): Pick<LimitExplanation, 'overlays'> {
+  return place?.overlaid === undefined ? {} : { overlays: place.overlaid.map(overlaidText) };
 }
 
 /** `user=ann` for each entry; a secret value is shown by its token. */

@@ -90,6 +90,8 @@ export interface LimitExplanation extends Pick<
   readonly source?: 'request';
   readonly limitsFrom?: LimitSource;
   readonly at?: string;
+  /** What its rule has from overlays, for people: `algorithm, burst by the overlay at overlays.yaml:3`. */
+  readonly overlays?: readonly string[];
 }
 
 export interface CounterExplanation extends Partial<BudgetFields> {

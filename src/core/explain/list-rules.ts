@@ -1,6 +1,6 @@
 import type { DomainRules, RuleLevel, RuleLimit, RuleNode, Rules } from '../rules/rules';
 import { valueOf } from './candidates';
-import { placeOf } from './explain-path';
+import { overlaysOf, placeOf } from './explain-path';
 import { limitFields } from './limit-fields';
 
 export interface ListedRule {
@@ -10,6 +10,8 @@ export interface ListedRule {
   /** The entries on the way to it: `user=ann`, `path`. */
   readonly path: readonly string[];
   readonly at?: string;
+  /** What it has from overlays, for people. */
+  readonly overlays?: readonly string[];
   /** A refused request charges no counter of the domain's rules. */
   readonly charge?: 'together';
   readonly limit: ReturnType<typeof limitFields> & {
@@ -45,6 +47,7 @@ export function* listRules(
         domain,
         path,
         ...placeOf(node, rules.places),
+        ...overlaysOf(rules.places.get(node)),
         ...chargeOf(rules, domain),
       };
       yield { ...listed, limit: fieldsOf(limit), metric };

@@ -54,7 +54,14 @@ function levelLines(level: LevelExplanation, index: number): readonly string[] {
   ];
 }
 
-function limitLine({ requestsPerUnit, unit, words, at, ...limit }: LimitExplanation): string {
+function limitLine({
+  requestsPerUnit,
+  unit,
+  words,
+  at,
+  overlays = [],
+  ...limit
+}: LimitExplanation): string {
   const flags = [
     ...(limit.name === undefined ? [] : [`name ${JSON.stringify(limit.name)}`]),
     ...(limit.limits === undefined ? [limit.algorithm] : []),
@@ -63,7 +70,7 @@ function limitLine({ requestsPerUnit, unit, words, at, ...limit }: LimitExplanat
     ...(limit.source === undefined ? [] : ['of the request itself']),
     ...(limit.limitsFrom === undefined ? [] : [sourceText(limit.limitsFrom)]),
     ...(limit.timeZoneData === undefined ? [] : [`time zones ${limit.timeZoneData}`]),
-    ...(at === undefined ? [] : [at]),
+    ...[at, ...overlays].filter((text) => text !== undefined),
   ];
   const text = words ?? `${String(requestsPerUnit)} per ${unit.toLowerCase()}`;
   return `limit ${text} (${flags.join(', ')})`;

@@ -4,6 +4,7 @@ import type { JsonObject } from '../model';
 import type { Unit } from '../units';
 import type { CalendarPeriod } from '../windows/calendar';
 import type { Place, RuleProblem, Unlisted } from '../../fields/problem';
+import type { OverlaidFields } from './overlays/overlay';
 import type { SecretKind } from './secrets';
 
 /** The policy for a request whose counting failed in the store: an error, OK, OVER_LIMIT, or the answer of a count in this process. */
@@ -82,6 +83,8 @@ export interface RulePlace {
   readonly at: Place;
   /** The place of its `rate_limit`; undefined when it has none. */
   readonly limitAt: Place | undefined;
+  /** What it has from overlays; undefined: nothing. */
+  readonly overlaid?: readonly OverlaidFields[];
 }
 
 /**
@@ -127,4 +130,12 @@ export interface ParsedRules {
   readonly problems: readonly RuleProblem[];
   /** Undefined: all problems are listed. */
   readonly unlisted?: Unlisted | undefined;
+  /** Undefined: there are no overlays. */
+  readonly overlaid?: OverlayCounts | undefined;
+}
+
+/** Fields that rules have from overlays, and those that they could not take. */
+export interface OverlayCounts {
+  readonly given: number;
+  readonly refused: number;
 }

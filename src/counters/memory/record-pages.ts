@@ -17,7 +17,7 @@ const PAGE_SHARE = 16;
 const UNUSED_SHARE = 8;
 /** What all pages take at most for each byte of a record that was not removed, but for 1 kB. */
 export const SPARE = 9 / 7;
-/** Of it, what is no reason to clean up: an eighth of each page, and the page that is being filled. */
+/** Below this nothing is cleaned up: an eighth of each page may be unused, and the page that is being filled. */
 const UNTOUCHED = (8 / 7) * (17 / 16);
 /** Pages that one removal looks at for one to clean up. */
 const LOOKS = 8;

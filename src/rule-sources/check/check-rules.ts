@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { DEFAULT_REQUEST_BOUNDS } from '../../core/decision/request';
 import type { ParsedRules, RuleDefinition } from '../../core/rules/definition';
+import { overlayText } from '../../core/rules/overlays/overlay';
 import type { ZoneLookup } from '../../core/windows/zone-data';
 import { isError, problemText, type RuleProblem, describePlace, WHOLE } from '../../fields/problem';
 import { systemClock } from '../../platform/clock';
@@ -9,6 +10,8 @@ import { toReason } from '../../platform/errors';
 import { parseSecretKeys, type SecretKey, TokenMaker } from '../../platform/secret-keys';
 import { readCheckFiles } from '../check-files';
 import { NOT_READ, type RuleFiles, type RuleInput } from '../load-result';
+import { readOverlayFiles, type ReadOverlays } from '../overlay-files';
+import { parseDump } from '../parse-dump';
 import { parseRules } from '../parse-rules';
 import { explainRules } from './explain-rules';
 import { parseCheckOptions, USAGE } from './options';
@@ -46,7 +49,7 @@ export async function checkRules(
   const keys = readKeys(options.keyFile);
   if (typeof keys === 'string') return { exitCode: 1, lines: [keys], errorLines: [] };
   const parts = [
-    await checkSource(options, { keys, readRules, zones }),
+    ...(await checkSource(options, { keys, readRules, zones })),
     await checkChecks(options),
     { ...(await checkDeployment(options.deployments ?? [])), good: [] },
   ];
@@ -76,24 +79,68 @@ interface CheckDeps {
   readonly zones: ZoneLookup | undefined;
 }
 
-async function checkSource(options: Options, { keys, readRules, zones }: CheckDeps): Promise<Part> {
-  const { source, strict, explain } = options;
-  if (source === undefined) return NOTHING;
+/** The overlays, and the rules with them. */
+async function checkSource(options: Options, deps: CheckDeps): Promise<readonly Part[]> {
+  const { source, overlays: path, strict } = options;
+  const overlays = path === undefined ? undefined : await readOverlayFiles(path);
+  const ofRules =
+    source && (await checkGiven(source, options, deps, overlays ?? { directory: '' }));
+  if (overlays === undefined) return [ofRules ?? NOTHING];
+  const { problems, directory, count } = overlays;
+  const ofOverlays = toPart(problems, strict, directory);
+  return [{ ...ofOverlays, good: [`${plural(count, 'overlay')}: OK`] }, ofRules ?? NOTHING];
+}
+
+async function checkGiven(
+  source: RuleInput,
+  options: Options,
+  { keys, readRules, zones }: CheckDeps,
+  overlays: Pick<ReadOverlays, 'directory'> & Partial<ReadOverlays>,
+): Promise<Part> {
+  const { strict, explain } = options;
   const { files, problems } = await readRules(source);
-  const parsed = parseRules(files, {
+  const parsed = (options.isXds ? parseDump : parseRules)(files, {
     ...options,
+    overlays: overlays.set,
     hasZone: zones?.has,
     secretKeyIds: keys?.map(({ id }) => id),
   });
   const found = [...problems, ...parsed.problems, ...meetingProblems(parsed)];
-  const part = toPart(found, strict, source.kind === 'directory' ? source.path : '');
+  const own = found.filter((problem) => !isOfOverlay(problem));
+  const part = joinParts(
+    toPart(own, strict, source.kind === 'directory' ? source.path : ''),
+    toPart(found.filter(isOfOverlay), strict, overlays.directory),
+  );
   if (part.mistakes > 0) return part;
+  if (explain === undefined) return { ...part, good: [...giftsIn(parsed), summarize(parsed)] };
   const tokens = new TokenMaker(systemClock, keys);
-  const good =
-    explain === undefined
-      ? [summarize(parsed)]
-      : explainRules(parsed, explain, { tokens, ...(zones && { findZone: zones.find }) });
+  const good = explainRules(parsed, explain, { tokens, ...(zones && { findZone: zones.find }) });
   return { ...part, good };
+}
+
+/** Whether its file is one of overlays. */
+function isOfOverlay(problem: RuleProblem): boolean {
+  return problem.class === 'idle-overlay';
+}
+
+/** What each overlay gives, and to how many rules. */
+function giftsIn({ domains }: ParsedRules): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const { rules } of domains)
+    for (const { place } of rules)
+      for (const { names, ...overlay } of place?.overlaid ?? []) {
+        const text = `${overlayText(overlay)} gives ${names.join(', ')}`;
+        counts.set(text, (counts.get(text) ?? 0) + 1);
+      }
+  return [...counts].map(([text, count]) => `${text} to ${plural(count, 'rule')}`);
+}
+
+function joinParts(a: Part, b: Part): Part {
+  return {
+    lines: [...a.lines, ...b.lines],
+    mistakes: a.mistakes + b.mistakes,
+    good: [...a.good, ...b.good],
+  };
 }
 
 async function checkChecks({ checkConfig, strict }: Options): Promise<Part> {

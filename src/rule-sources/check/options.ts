@@ -22,6 +22,10 @@ export type CheckOptions =
       /** Manifests, compositions and files of settings. */
       readonly deployments?: readonly string[] | undefined;
       readonly mergeDomains: boolean;
+      /** The file or directory for RULE_OVERLAYS. */
+      readonly overlays?: string | undefined;
+      /** The rules are an answer of a management server. */
+      readonly isXds: boolean;
       /** Treats warnings as mistakes. */
       readonly strict: boolean;
       /** The file of SECRET_KEYS_FILE; undefined: ids of keys are not checked. */
@@ -56,6 +60,15 @@ const FLAGS = {
     value: 'PATH',
     about: 'the file or directory of CHECK_CONFIG, alone or beside rules',
   },
+  overlays: {
+    value: 'PATH',
+    about: 'the file or directory of RULE_OVERLAYS, alone or for the rules',
+  },
+  xds: {
+    value: 'FILE',
+    about:
+      'rules as a management server sends them: a DiscoveryResponse, its bytes or JSON\n(as grpcurl prints it); - is the standard input',
+  },
   deployment: {
     value: 'FILE',
     about:
@@ -74,6 +87,7 @@ const { config_dir, ...others } = FLAGS;
 
 export const USAGE = `usage: ratelimit-config-check [-merge_domain_configs] [-strict] [-backend NAME]
                               [-key_file FILE] -config_dir DIR | FILE | -
+       ratelimit-config-check [-overlays PATH] [-xds FILE]
        ratelimit-config-check -check_config PATH
        ratelimit-config-check -deployment FILE [-deployment FILE...]
        ratelimit-config-check -explain -domain DOMAIN -descriptors K=V[,K=V...] -config_dir DIR | FILE | -
@@ -108,10 +122,13 @@ function findProblem({ written, name, flag, value = '' }: Argument): string | un
   return `unknown argument ${JSON.stringify(written)}`;
 }
 
+const STANDARD_INPUT: RuleInput = { kind: 'standard-input' };
+
 function toSources({ written, name, value = '' }: Argument): readonly RuleInput[] {
   if (name === 'config_dir') return [{ kind: 'directory', path: value }];
+  if (name === 'xds') return [value === '-' ? STANDARD_INPUT : { kind: 'file', path: value }];
   if (name !== undefined) return [];
-  return [written === '-' ? { kind: 'standard-input' } : { kind: 'file', path: written }];
+  return [written === '-' ? STANDARD_INPUT : { kind: 'file', path: written }];
 }
 
 function toEntries(text: string): readonly Entry[] | undefined {
@@ -132,6 +149,8 @@ function toOptions(sources: readonly RuleInput[], values: FlagValues): CheckOpti
     kind: 'check',
     source: sources[0],
     checkConfig: lastOf(values, 'check_config'),
+    overlays: lastOf(values, 'overlays'),
+    isXds: values.has('xds'),
     deployments: values.get('deployment'),
     mergeDomains: isOn('merge_domain_configs'),
     strict: isOn('strict'),
@@ -159,10 +178,11 @@ function findWrongSource(sources: readonly RuleInput[], values: FlagValues): str
   const [source, another] = sources;
   const isNothing = !OTHERS.some((name) => values.has(name)) && source === undefined;
   if (isNothing || another !== undefined)
-    return 'expected one of -config_dir DIR, FILE or -, or -check_config PATH or -deployment FILE';
+    return 'expected one of -config_dir DIR, FILE, - or -xds FILE, or -overlays PATH, -check_config PATH or -deployment FILE';
   if (isInputShared(sources, values))
     return '- is named more than once: the standard input can be read once';
-  if (lastOf(values, 'check_config') === '') return '-check_config needs a file or a directory';
+  const nameless = PATHS.find((name) => lastOf(values, name) === '');
+  if (nameless !== undefined) return `-${nameless} needs a file or a directory`;
   if (source?.kind === 'directory' && source.path === '') return '-config_dir needs a directory';
   const unnamed = FILES.find((name) => values.get(name)?.includes('') === true);
   return unnamed && `-${unnamed} needs a file`;
@@ -176,8 +196,9 @@ function isInputShared(sources: readonly RuleInput[], values: FlagValues): boole
 }
 
 /** Subjects that may be checked without rules. */
-const OTHERS = ['check_config', 'deployment'] as const;
-const FILES = ['key_file', 'deployment'] as const;
+const OTHERS = ['check_config', 'overlays', 'deployment'] as const;
+const PATHS = ['check_config', 'overlays'] as const;
+const FILES = ['key_file', 'deployment', 'xds'] as const;
 
 const SWITCHES = ['merge_domain_configs', 'strict', 'explain'] as const;
 

@@ -1,4 +1,4 @@
-import { defer, map, merge, type Observable, timer } from 'rxjs';
+import { defer, EMPTY, map, merge, type Observable, timer } from 'rxjs';
 import {
   createSnapshot,
   fromTask,
@@ -39,12 +39,14 @@ export interface FollowDirectoryDeps<R> {
   readonly clock: Clock;
   /** Called when something cannot be watched. */
   readonly warn: (message: string) => void;
+  /** Emits when what is there has to be loaded again, changed or not; default: never. */
+  readonly again$?: Observable<unknown>;
 }
 
 /** Loads on subscribe and after every change: of a file, of a link on the way, of the directory's existence. */
 export function followDirectory<R>(
   options: FollowOptions,
-  { load, clock, warn }: FollowDirectoryDeps<R>,
+  { load, clock, warn, again$ = EMPTY }: FollowDirectoryDeps<R>,
 ): Observable<LoadResult<R>> {
   const { pollMs, settle, loadTimeoutMs } = options;
   return defer(() => {
@@ -66,6 +68,11 @@ export function followDirectory<R>(
     const changes$ = merge(
       fromWatch(targets.changes$, openDirectories(warn)),
       timer(pollMs, pollMs).pipe(map(() => undefined)),
+      again$.pipe(
+        map(() => {
+          seen = undefined;
+        }),
+      ),
     );
     const load$ = fromTask(loadChanged);
     return reloadOnChange({ changes$, debounce: settle, load: () => load$, loadTimeoutMs }).pipe(

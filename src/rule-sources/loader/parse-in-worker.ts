@@ -57,9 +57,9 @@ export function parseInWorker({
           return;
         }
         if (reply.kind === 'done') {
-          const { problems, unlisted } = reply;
+          const { problems, unlisted, overlaid } = reply;
           end(() => {
-            resolve({ domains: assembly.domains, problems, unlisted });
+            resolve({ domains: assembly.domains, problems, unlisted, overlaid });
           });
           return;
         }

@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock } from '../../core/ports';
 import type { DomainDefinition, ParsedRules } from '../../core/rules/definition';
+import type { OverlaySet } from '../../core/rules/overlays/overlay';
 import type { ParseOptions } from '../../core/rules/parse/parse-rule-files';
 import { addUnlisted, firstProblems, isError, type RuleProblem, WHOLE } from '../../fields/problem';
 import { toReason } from '../../platform/errors';
@@ -27,13 +28,22 @@ export interface RuleLoaderDeps<R> {
   readonly clock: Clock;
   /** Default: a digest of the files. */
   readonly digest?: DigestRules;
+  /** The overlays in force; default: there are none. */
+  readonly overlays?: (() => OverlaySet | undefined) | undefined;
 }
 
 /** Below this many bytes parsing takes less time than starting a thread does. */
 const SMALL_BYTES = 16_384;
 
 export function createRuleLoader<R>(
-  { parse, parseSmall = parse, compile, clock, digest = digestFiles }: RuleLoaderDeps<R>,
+  {
+    parse,
+    parseSmall = parse,
+    compile,
+    clock,
+    digest = digestFiles,
+    overlays: currentOverlays = () => undefined,
+  }: RuleLoaderDeps<R>,
   options: ParseOptions,
 ): LoadRules<R> {
   let loadedBefore = false;
@@ -53,8 +63,11 @@ export function createRuleLoader<R>(
       const chosen = loadedBefore || sizeOf(files) >= SMALL_BYTES ? parse : parseSmall;
       // Before parsing, which detaches the bytes.
       const digested = await inSlices(digest(files));
+      const overlays = currentOverlays();
       const parsed: ParsedRules =
-        files.length === 0 ? { domains: [], problems: [] } : await chosen(files, options, signal);
+        files.length === 0
+          ? { domains: [], problems: [] }
+          : await chosen(files, { ...options, overlays }, signal);
       if (problems.some(isError) || parsed.problems.some(isError)) return failed(parsed);
       signal.throwIfAborted();
       const rules = await inSlices(compile(parsed.domains));
@@ -64,7 +77,8 @@ export function createRuleLoader<R>(
         rules,
         domainCount: parsed.domains.length,
         ruleCount: parsed.domains.reduce((count, domain) => count + domain.rules.length, 0),
-        digest: digested,
+        digest: overlays === undefined ? digested : digestTogether(digested, overlays.digest),
+        ...(parsed.overlaid && { overlaid: parsed.overlaid }),
         ...listed(parsed),
         durationMs: durationMs(),
       };
@@ -72,6 +86,11 @@ export function createRuleLoader<R>(
       return failed({ problems: [toProblem(error)] });
     }
   };
+}
+
+/** Instances with the same rules and the same overlays agree. */
+function digestTogether(...digests: readonly string[]): string {
+  return `sha256:${createHash('sha256').update(digests.join()).digest('hex')}`;
 }
 
 /** Runs one slice per turn of the event loop. */

@@ -1,4 +1,4 @@
-import type { ParsedRules } from '../../core/rules/definition';
+import type { OverlayCounts, ParsedRules } from '../../core/rules/definition';
 import type { ParseOptions } from '../../core/rules/parse/parse-rule-files';
 import { firstProblems, type RuleProblem, type Unlisted } from '../../fields/problem';
 import type { RuleFile } from '../load-result';
@@ -26,6 +26,7 @@ export type ParseReply =
       readonly kind: 'done';
       readonly problems: readonly RuleProblem[];
       readonly unlisted: Unlisted | undefined;
+      readonly overlaid: OverlayCounts | undefined;
     };
 
 /** The part of a `MessagePort` that a worker needs. */
@@ -59,10 +60,10 @@ export function serveParsing(port: Port, parse: Parse): void {
 type Replies = Generator<ParseReply, void, readonly string[]>;
 
 function* toReplies(order: ParseOrder, parse: Parse): Replies {
-  const { domains, problems } = yield* parseWithZones(order, parse);
+  const { domains, problems, overlaid } = yield* parseWithZones(order, parse);
   for (const chunk of toChunks(domains, CHUNK_SIZE))
     yield { kind: 'chunk', text: JSON.stringify(chunk) };
-  yield { kind: 'done', ...firstProblems(problems) };
+  yield { kind: 'done', ...firstProblems(problems), overlaid };
 }
 
 /** The thread cannot look into files of zones: it takes what it does not know for right, asks, and parses again where it was wrong. */

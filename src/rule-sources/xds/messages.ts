@@ -96,6 +96,13 @@ export function loadRulesDecoder(): (bytes: Uint8Array) => RateLimitConfig {
   return ({ buffer, byteOffset, length }) => deserialize(Buffer.from(buffer, byteOffset, length));
 }
 
+/** An encoder of rules, for what is not from a server. */
+export function loadRulesEncoder(): (config: object) => Uint8Array {
+  const type = load('ratelimit/config/ratelimit/v3/rls_conf.proto')[RULES];
+  if (type === undefined || !('serialize' in type)) throw new Error(`no message ${RULES}`);
+  return type.serialize as (config: object) => Uint8Array;
+}
+
 function load(file: string): PackageDefinition {
   return loadProtos([file]);
 }

@@ -16,14 +16,14 @@ import { readResources } from './read-response';
 /**
  * Decodes and checks complete states of the world: the bytes of messages with the rules in the field `resources`. Takes tens of
  * milliseconds for thousands of rules. Throws when the bytes are not such a message; a mistake in a resource is a problem of the
- * resource.
+ * resource. `readMessage`: the resources of a message.
  */
-export function createParseResources() {
+export function createParseResources(readMessage = readResources) {
   const decode = loadRulesDecoder();
   return (files: readonly RuleFile[], options: ParseOptions): ParsedRules => {
     const names = new Set<string>();
     const sources = files
-      .flatMap(({ bytes }) => readResources(bytes))
+      .flatMap(({ bytes }) => readMessage(bytes))
       .map(({ typeUrl, value }, index): RuleSource => {
         const position = `resource ${String(index + 1)}`;
         if (typeUrl === RULES_TYPE_URL) return readResource(() => decode(value), position, names);

@@ -32,6 +32,12 @@ export interface ResourceChange {
 
 const tagOf = (field: number) => field * 8 + 2;
 
+/** `google.protobuf.Any`. */
+export interface Resource {
+  readonly typeUrl: string;
+  readonly value: Uint8Array;
+}
+
 /** The tag of `resources` in both responses. */
 export const RESOURCES_TAG = tagOf(2);
 
@@ -58,7 +64,7 @@ export function readDeltaResponse(bytes: Uint8Array): DeltaResponse {
 }
 
 /** The `Any`s in the field `resources` of a response, as type URL and bytes. */
-export function readResources(bytes: Uint8Array): { typeUrl: string; value: Uint8Array }[] {
+export function readResources(bytes: Uint8Array): readonly Resource[] {
   const resources: { typeUrl: string; value: Uint8Array }[] = [];
   eachField(bytes, (tag, start, end) => {
     if (tag === RESOURCES_TAG) resources.push(readAny(bytes.subarray(start, end)));

@@ -2,6 +2,8 @@ import type { Entry } from '../../core/model';
 import type { Increment } from '../../core/ports';
 import { findNode } from '../../core/rules/match';
 import { describeLimit, isPlain } from '../../core/rules/describe-limit';
+import type { RulePlace } from '../../core/rules/definition';
+import { overlaidText } from '../../core/rules/overlays/overlay';
 import type { RuleLevel, RuleLimit, RuleNode, Rules } from '../../core/rules/rules';
 import type { Unit } from '../../core/units';
 import { copyOf } from '../../platform/copy-of';
@@ -34,6 +36,8 @@ export interface LimitView {
   readonly words?: string;
   readonly shadow: boolean;
   readonly quota: boolean;
+  /** What its rule has from overlays; absent: nothing. */
+  readonly overlays?: string;
 }
 
 export interface RuleTree {
@@ -58,7 +62,10 @@ export function toRuleTree(rules: Rules): RuleTree {
       // The ids of reservations are not a level of a rule.
       if (node.limit?.reservation !== undefined) continue;
       if ((room -= 1) < 0) break;
-      const limit = node.limit === undefined ? undefined : toLimit(node.limit, limits.length);
+      const limit =
+        node.limit === undefined
+          ? undefined
+          : toLimit(node.limit, limits.length, rules.places.get(node));
       if (node.limit !== undefined) limits.push({ limit: node.limit, domain });
       const children = node.children === undefined ? [] : visit(node.children, domain);
       views.push({ key: cutText(key), value: value && cutText(value), limit, children });
@@ -92,12 +99,14 @@ function* nodesOf(
   }
 }
 
-function toLimit(limit: RuleLimit, id: number): LimitView {
+function toLimit(limit: RuleLimit, id: number, place: RulePlace | undefined): LimitView {
   const { name, requestsPerUnit, unit, unlimited, shadowMode, quotaMode } = limit;
   const cut = cutText(name);
   const view = { id, name: cut, requestsPerUnit, unit, unlimited };
   const words = isPlain(limit) ? {} : { words: cutText(describeLimit(limit)) };
-  return { ...view, ...words, shadow: shadowMode, quota: quotaMode };
+  const overlaid = place?.overlaid?.map(overlaidText).join('; ');
+  const overlays = overlaid === undefined ? {} : { overlays: cutText(overlaid) };
+  return { ...view, ...words, shadow: shadowMode, quota: quotaMode, ...overlays };
 }
 
 /** The path of a counter, for a page. Its strings are short copies: they keep no request alive. */

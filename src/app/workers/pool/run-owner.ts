@@ -57,6 +57,7 @@ export function assembleOwner(
       monotonicMs,
       loads$: ruleLoads(settings, {
         ...source,
+        statistics: registry,
         onCompiled: (rules, domains) => definitions.set(rules, domains),
       }),
       definitionsOf: (rules) => definitions.get(rules) ?? [],

@@ -1,7 +1,7 @@
 import type { RuleDefinition } from '../definition';
 import type { ChargeField } from './charge';
 import type { LimitContext } from './limit';
-import { checkLeased, type LeasedField } from './leased';
+import { checkLeased, refuseLeasedTogether, type LeasedField } from './leased';
 import { readLimits } from './limits';
 import { MAX_DEPTH, quote, type Located, type LocatedMap } from '../../../fields/located';
 import { readMetadata } from './metadata';
@@ -13,10 +13,13 @@ import {
   type StoreAbilities,
 } from './store-abilities';
 import { RuleFields } from './rule-fields';
-import { SEE_SEVERAL_LIMITS } from './table/descriptor';
+import { checkSiblings, type Siblings } from './siblings';
 import { belongsIn, namesOf } from './table/levels';
-import { describePlace, type Place } from '../../../fields/problem';
-import type { Report } from '../../../fields/report';
+import type { RuleProblem } from '../../../fields/problem';
+import { createReport, type Report } from '../../../fields/report';
+import type { OverlayLevel, OverlaysMet } from '../overlays/find-overlays';
+import { giveFields, type Overlaid } from '../overlays/give-fields';
+import type { Overlay } from '../overlays/overlay';
 
 /** The entries of one domain while its files are read. */
 export interface DomainDraft extends LimitContext {
@@ -28,11 +31,24 @@ export interface DomainDraft extends LimitContext {
   /** One for each file that has it. */
   readonly charges: ChargeField[];
   readonly leases: LeasedField[];
+  /** The overlays of this domain; undefined: there is none. */
+  readonly overlays: OverlayLevel | undefined;
+  readonly overlaid: OverlayUse;
+}
+
+/** How the overlays were used in one set of rules. */
+export interface OverlayUse {
+  /** Those that met a rule. */
+  readonly met: Set<Overlay>;
+  /** Fields that rules were given, and that they could not take. */
+  given: number;
+  refused: number;
 }
 
 /** Adds all descriptors below a map to the domain. */
 export function readDescriptors(fields: RuleFields<'file'>, draft: DomainDraft): void {
-  readLevel(fields, { parent: -1, siblings: draft.top, depth: 1 }, draft);
+  const { top: siblings, overlays } = draft;
+  readLevel(fields, { parent: -1, siblings, depth: 1, overlays }, draft);
 }
 
 interface RuleLevelPlace {
@@ -40,6 +56,8 @@ interface RuleLevelPlace {
   readonly siblings: Siblings;
   /** Number of lists and maps around the entries of this level. */
   readonly depth: number;
+  /** Those that may meet entries here or below; undefined: there is none. */
+  readonly overlays: OverlayLevel | undefined;
 }
 
 function readLevel(
@@ -47,32 +65,83 @@ function readLevel(
   at: RuleLevelPlace,
   draft: DomainDraft,
 ): void {
-  const { report } = above;
   if (above.get('descriptors') !== undefined && at.depth >= MAX_DEPTH) {
     const message = `descriptors are nested deeper than ${String(MAX_DEPTH)} lists and maps`;
     above.error('descriptors', 'too-deep', message);
     return;
   }
-  for (const map of above.mapsOf('descriptors')) {
+  for (const written of above.mapsOf('descriptors')) {
+    const { here = [], below } = meetOverlays(at.overlays, written);
+    const { map, report, from } = overlay(written, here, above.report, draft);
     const fields = new RuleFields(map, 'descriptor', report);
-    const own = readRule(fields);
-    const limits = readLimits(fields, draft);
-    refuseUncountable(fields, limits, draft.abilities);
-    checkLeased(fields, limits, draft);
+    const { own, limits } = readFields(fields, draft);
     const rule = {
       parent: at.parent,
       ...own,
       ...readSecret(fields, own, draft.secrets),
       ...limits,
-      place: { file: report.file, at: map.at, limitAt: nodeOfLimits(fields)?.at },
+      place: {
+        ...{ file: report.file, at: map.at, limitAt: nodeOfLimits(fields)?.at },
+        ...(from.length > 0 && { overlaid: from }),
+      },
     };
     warnOfRegularExpression(rule, fields);
     refuseEmpty(fields);
     refuseReservationKey(rule.key, draft.rules[at.parent], fields);
     checkSiblings(map, rule, at.siblings, report);
     const parent = draft.rules.push(rule) - 1;
-    readLevel(fields, { parent, siblings: new Map(), depth: at.depth + 2 }, draft);
+    const siblings: Siblings = new Map();
+    readLevel(fields, { parent, siblings, depth: at.depth + 2, overlays: below }, draft);
   }
+}
+
+/** What a rule says, and its limits, with what one says about the other. Mistakes are reported. */
+function readFields(fields: RuleFields<'descriptor'>, draft: DomainDraft) {
+  const own = readRule(fields);
+  const limits = readLimits(fields, draft);
+  refuseUncountable(fields, limits, draft.abilities);
+  checkLeased(fields, limits, draft);
+  return { own, limits };
+}
+
+function meetOverlays(level: OverlayLevel | undefined, map: LocatedMap): Partial<OverlaysMet> {
+  if (level === undefined) return {};
+  const [key, value] = [textOf(map, 'key'), textOf(map, 'value')];
+  return level.meet(key, value === '' ? undefined : value);
+}
+
+function textOf({ pairs }: LocatedMap, name: string): string {
+  const pair = pairs.findLast(({ key }) => key.kind === 'scalar' && key.text === name);
+  return pair?.value.kind === 'scalar' ? pair.value.text : '';
+}
+
+/** The descriptor with the fields of the overlays that meet it. */
+function overlay(
+  map: LocatedMap,
+  met: readonly Overlay[],
+  report: Report,
+  draft: DomainDraft,
+): Pick<Overlaid, 'map' | 'report' | 'from'> {
+  if (met.length === 0) return { map, report, from: [] };
+  for (const one of met) draft.overlaid.met.add(one);
+  const overlaid = giveFields(map, met, report, (tried) => tryOut(tried, report, draft));
+  draft.overlaid.given += overlaid.from.reduce((sum, { names }) => sum + names.length, 0);
+  draft.overlaid.refused += overlaid.refused;
+  return overlaid;
+}
+
+/** The problems of a descriptor alone. What other entries and other files would say comes with it, so that it is never a mistake there. */
+function tryOut(map: LocatedMap, { file, noun }: Report, draft: DomainDraft): RuleProblem[] {
+  const problems: RuleProblem[] = [];
+  const report = createReport(file, problems, noun);
+  const fields = new RuleFields(map, 'descriptor', report);
+  const leases: LeasedField[] = [];
+  const names = { defined: new Set<string>(), replaced: [] };
+  const { limits } = readFields(fields, { ...draft, names, leases });
+  if (draft.charges[0]?.charge === 'together') refuseLeasedTogether(leases);
+  for (const below of limits.budget?.reserve === undefined ? [] : fields.mapsOf('descriptors'))
+    refuseReservations(textOf(below, 'key'), fields);
+  return problems;
 }
 
 function nodeOfLimits(fields: RuleFields<'descriptor'>): Located | undefined {
@@ -123,10 +192,21 @@ function refuseReservationKey(
   above: RuleDefinition | undefined,
   fields: RuleFields<'descriptor'>,
 ): void {
-  if (key !== 'reserve' && key !== 'settle') return;
-  if (above?.budget?.reserve === undefined) return;
+  if (!isOfReservations(key) || above?.budget?.reserve === undefined) return;
   const message = `the key ${quote(key)} belongs to the reservations of the rule above; expected another key, or no reserve there`;
   fields.error('key', 'reservation-key', message);
+}
+
+/** Refuses reservations above such a key. */
+function refuseReservations(key: string, fields: RuleFields<'descriptor'>): void {
+  if (!isOfReservations(key)) return;
+  const name = fields.isNamed('reserve') ? 'reserve' : 'rate_limit';
+  const message = `the key ${quote(key)} below this rule belongs to its reservations; expected another key there, or no reservations`;
+  fields.error(name, 'reservation-key', message);
+}
+
+function isOfReservations(key: string): boolean {
+  return key === 'reserve' || key === 'settle';
 }
 
 function readRule(
@@ -161,41 +241,6 @@ function readKey(fields: RuleFields<'descriptor'>): string {
     fields.warning('key', 'star-in-key', message);
   }
   return key ?? '';
-}
-
-/** The siblings of one level by `key` or `key_value`. */
-type Siblings = Map<string, { readonly file: string; readonly at: Place; readonly entry: string }>;
-
-function describeEntry(key: string, value: string | undefined, isHidden: boolean): string {
-  if (value === undefined) return `key ${quote(key)}`;
-  return `key ${quote(key)} with value ${isHidden ? '(secret)' : quote(value)}`;
-}
-
-/** Two entries whose `key` or `key_value` read the same share a metric, and usually a counter. */
-function checkSiblings(
-  map: LocatedMap,
-  rule: RuleDefinition,
-  siblings: Siblings,
-  report: Report,
-): void {
-  const { key, valueHash, secret } = rule;
-  if (key === '') return;
-  const value = valueHash ?? rule.value;
-  const isHidden = secret !== undefined && valueHash === undefined;
-  const text = value === undefined ? key : `${key}_${value}`;
-  const entry = describeEntry(key, value, isHidden);
-  const first = siblings.get(text);
-  if (first === undefined) {
-    siblings.set(text, { file: report.file, at: map.at, entry });
-    return;
-  }
-  const where = first.file === report.file ? '' : ` of ${first.file}`;
-  const place = `${describePlace(first.at)}${where}`;
-  const message =
-    first.entry === entry
-      ? `${entry} is already defined ${place}; expected each key and value once on a level; ${SEE_SEVERAL_LIMITS}`
-      : `${entry} reads the same in counters and metrics${isHidden ? '' : `, ${quote(text)},`} as ${first.entry} ${place}`;
-  report.error(map.at, 'duplicate-descriptor', message);
 }
 
 /** A flag that is off is not reported: generated files contain all of them. */

@@ -1,6 +1,8 @@
 import type { DomainDefinition, ParsedRules } from '../definition';
 import { readCharge } from './charge';
-import { readDescriptors, type DomainDraft } from './descriptors';
+import { OverlayFinder } from '../overlays/find-overlays';
+import type { Overlay, OverlaySet } from '../overlays/overlay';
+import { readDescriptors, type DomainDraft, type OverlayUse } from './descriptors';
 import { refuseLeasedTogether } from './leased';
 import { describe, quote, type Located, type LocatedMap } from '../../../fields/located';
 import { byPlace, isError, type Place, type RuleProblem } from '../../../fields/problem';
@@ -29,10 +31,14 @@ export interface ParseOptions extends SecretOptions {
   readonly abilities?: StoreAbilities | undefined;
   /** Knows time zones that the runtime lacks; undefined: only the runtime decides. */
   readonly hasZone?: HasZone | undefined;
+  /** RULE_OVERLAYS; undefined: there are none. */
+  readonly overlays?: OverlaySet | undefined;
 }
 
 interface Reading extends ParseOptions {
   readonly secrets: SecretRules;
+  readonly overlaysOf: OverlayFinder;
+  readonly overlaid: OverlayUse;
 }
 
 /**
@@ -43,11 +49,13 @@ export function parseRuleFiles(files: readonly RuleSource[], options: ParseOptio
   const drafts: Drafts = new Map();
   const keys = findSecretKeys(files.map(({ root }) => root));
   const secrets: SecretRules = { keys, secretKeyIds: options.secretKeyIds };
+  const overlays = JSON.parse(options.overlays?.text ?? '[]') as readonly Overlay[];
+  const overlaid: OverlayUse = { met: new Set(), given: 0, refused: 0 };
+  const reading = { ...options, secrets, overlaysOf: new OverlayFinder(overlays), overlaid };
   const found = files.toSorted(byName).map(({ file, noun, root, problems }) => {
     const ofFile = [...problems];
     const unreadable = root === undefined && problems.some(isError);
-    if (!unreadable)
-      readFile(root, drafts, { ...options, secrets }, createReport(file, ofFile, noun));
+    if (!unreadable) readFile(root, drafts, reading, createReport(file, ofFile, noun));
     return ofFile;
   });
   for (const { names, charges, leases } of drafts.values()) {
@@ -57,7 +65,15 @@ export function parseRuleFiles(files: readonly RuleSource[], options: ParseOptio
   const problems = found.flatMap((ofFile) => ofFile.sort(byPlace));
   if (problems.some(isError)) return { domains: [], problems: problems.filter(isCertain) };
   const domains = [...drafts].map(toDomain);
-  return { domains, problems };
+  if (overlays.length === 0) return { domains, problems };
+  const idle = overlays.filter((one) => !overlaid.met.has(one)).map(toIdle);
+  const { given, refused } = overlaid;
+  return { domains, problems: [...problems, ...idle], overlaid: { given, refused } };
+}
+
+function toIdle({ file, at }: Overlay): RuleProblem {
+  const message = 'this overlay matches no rule: expected a rule of its domain with its path';
+  return { severity: 'warning', class: 'idle-overlay', file, at, message };
 }
 
 function toDomain([domain, { rules, charges }]: readonly [string, Draft]): DomainDefinition {
@@ -90,7 +106,7 @@ function readFile(
   const at = fields.at('domain');
   const draft =
     domain === undefined || domain === ''
-      ? createDraft(at, options, report)
+      ? createDraft('', at, options, report)
       : draftOf(domain, at, drafts, options, report);
   readCharge(fields, draft);
   readDescriptors(fields, draft);
@@ -106,7 +122,7 @@ function draftOf(
 ): Draft {
   const known = drafts.get(domain);
   if (known !== undefined && reading.mergeDomains) return known;
-  const draft = createDraft(at, reading, report);
+  const draft = createDraft(domain, at, reading, report);
   if (known === undefined) drafts.set(domain, draft);
   else {
     const line = 'line' in known.at ? `, line ${String(known.at.line)}` : '';
@@ -117,9 +133,14 @@ function draftOf(
   return draft;
 }
 
-function createDraft(at: Place, { abilities, hasZone, secrets }: Reading, { file }: Report): Draft {
+function createDraft(
+  domain: string,
+  at: Place,
+  { abilities, hasZone, secrets, overlaysOf, overlaid }: Reading,
+  { file }: Report,
+): Draft {
   const names = { defined: new Set<string>(), replaced: [] };
-  const noted = { charges: [], leases: [] };
+  const noted = { charges: [], leases: [], overlays: overlaysOf.of(domain), overlaid };
   const rest = { abilities, hasZone, ...noted, secrets, file, at };
   return { rules: [], top: new Map(), names, ...rest };
 }

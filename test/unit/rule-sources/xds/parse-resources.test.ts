@@ -4,75 +4,16 @@ import fc from 'fast-check';
 import { parse as parseYaml } from 'yaml';
 import type { DomainDefinition } from '../../../../src/core/rules/definition';
 import { messageOf } from '../../../../src/fields/problem';
-import { loadProtos } from '../../../../src/platform/proto-files';
-import { toMessage } from '../../../../src/rule-sources/xds/delta';
-import type {
-  RateLimitConfig,
-  RateLimitDescriptor,
-  Value,
-} from '../../../../src/rule-sources/xds/messages';
 import { createParseResources } from '../../../../src/rule-sources/xds/parse-resources';
 import { writtenBudgets } from '../../../support/budget-rules';
 import { readLines, toLines } from '../../../support/rule-lines';
 import { parseText } from '../../../support/rule-texts';
 import { readTable } from '../../../support/text-table';
-import { toResource } from '../../../support/xds-messages';
+import { toState, type WrittenConfig } from '../../../support/written-resources';
 
 const parseResources = createParseResources();
-const any = loadProtos(['envoy/service/discovery/v3/ads.proto'])['google.protobuf.Any'];
-
-/** The bytes of a state of the world. */
-function toBytes(configs: readonly RateLimitConfig[]): Uint8Array {
-  if (any === undefined || !('serialize' in any)) throw new Error('no Any');
-  const serialize = any.serialize as (resource: object) => Buffer;
-  const entries = configs.map((config, index) => {
-    const resource = serialize(toResource(config));
-    return [String(index), { version: '', resource }] as const;
-  });
-  return toMessage(new Map(entries));
-}
-
-/** A descriptor as a table writes it. */
-type Written = Omit<RateLimitDescriptor, 'metadata' | 'descriptors'> & {
-  readonly metadata?: object;
-  readonly weir?: unknown;
-  readonly descriptors?: readonly Written[];
-};
-type WrittenConfig = Omit<RateLimitConfig, 'descriptors'> & {
-  readonly descriptors?: readonly Written[];
-};
-
-const struct = (fields: object): Readonly<Record<string, Value>> =>
-  Object.fromEntries(
-    Object.entries(fields)
-      .filter(([, value]) => value !== undefined)
-      .map(([name, value]) => [name, valueOf(value)]),
-  );
-
-function valueOf(json: unknown): Value {
-  if (Array.isArray(json)) return { listValue: { values: json.map(valueOf) } };
-  if (typeof json === 'string') return { stringValue: json };
-  if (typeof json === 'number') return { numberValue: json };
-  if (typeof json === 'boolean') return { boolValue: json };
-  return typeof json === 'object' && json !== null ? { structValue: { fields: struct(json) } } : {};
-}
-
-function toDescriptor({ metadata, weir, descriptors, ...rest }: Written): RateLimitDescriptor {
-  const all = { ...metadata, weir };
-  return {
-    ...rest,
-    ...(metadata === undefined && weir === undefined ? {} : { metadata: { fields: struct(all) } }),
-    ...(descriptors && { descriptors: descriptors.map(toDescriptor) }),
-  };
-}
-
-function parse(written: readonly WrittenConfig[], mergeDomains = false) {
-  const configs = written.map(({ descriptors, ...config }) => ({
-    ...config,
-    ...(descriptors && { descriptors: descriptors.map(toDescriptor) }),
-  }));
-  return parseResources([{ file: '', bytes: toBytes(configs) }], { mergeDomains });
-}
+const parse = (written: readonly WrittenConfig[], mergeDomains = false) =>
+  parseResources([{ file: '', bytes: toState(written) }], { mergeDomains });
 
 const TABLE = readTable(readFileSync(join(__dirname, 'resources.txt'), 'utf8'));
 
