@@ -25,7 +25,7 @@ import {
   writeOver,
 } from './kept-budgets';
 import type { OpenReservation, OpenReservations } from './open-reservations';
-import type { KeyHash } from './key-hash';
+import type { KeyReader } from './key-reader';
 import type { MakeRoom, OverCounter } from './window-counters';
 
 /** A counter's state, and its expired leases. */
@@ -48,8 +48,8 @@ export class BudgetCounters {
   readonly #granted = new Map<BudgetCounter, number>();
   readonly #onMended: () => void;
 
-  constructor(makeRoom: MakeRoom, hash: KeyHash, onMended: () => void) {
-    this.kept = new KeptBudgets(makeRoom, hash);
+  constructor(makeRoom: MakeRoom, key: KeyReader, onMended: () => void) {
+    this.kept = new KeptBudgets(makeRoom, key);
     this.#onMended = onMended;
   }
 

@@ -1,4 +1,4 @@
-import { isWide, type KeyHash } from './key-hash';
+import { isWide, type KeyReader } from './key-reader';
 import { KeyIndex } from './key-index';
 import {
   NONE,
@@ -28,6 +28,8 @@ const WIDE = 1 << 17;
 const LIST_SHIFT = 18;
 const LIST_MASK = 7;
 
+const KEY_WORD_BYTES = 4;
+
 /** What the index may take for a counter that is added. */
 const INDEX_BYTES = 24;
 
@@ -37,17 +39,19 @@ export class CounterTable {
   readonly #numbers: number;
   readonly #pages: RecordPages;
   readonly #index: KeyIndex;
+  readonly #key: KeyReader;
 
   /** `numbers`: of each counter. `onMoved`: a counter has another id from now on; its neighbours know it already. */
   constructor(
     numbers: number,
-    hash: KeyHash,
+    key: KeyReader,
     onMoved: (from: CounterId, to: CounterId) => void = () => undefined,
   ) {
     this.#numbers = numbers;
-    this.#index = new KeyIndex(hash, (id, key) => this.#hasKey(id, key));
+    this.#key = key;
+    this.#index = new KeyIndex((id) => this.#isMeant(id));
     this.#pages = new RecordPages((from, to) => {
-      this.#index.replace(this.keyOf(to), from, to);
+      this.#index.replace(key.read(this.keyOf(to)), from, to);
       const [previous, next] = [this.previous(to), this.next(to)];
       if (previous !== NONE) this.setNext(previous, to);
       if (next !== NONE) this.setPrevious(next, to);
@@ -72,26 +76,29 @@ export class CounterTable {
 
   /** NONE: it is missing. */
   find(key: string): CounterId {
-    return this.#index.find(key);
+    return this.#index.find(this.#key.read(key));
   }
 
   /** Adds a counter; there must be none with this key. */
   add(key: string): CounterId {
-    const wide = isWide(key);
-    const id = this.#pages.add(this.#wordsOf(key.length, wide));
-    const { words, bytes } = this.#pageOf(id);
+    const read = this.#key;
+    const hash = read.read(key);
+    const id = this.#pages.add(this.#wordsOf(read.length, read.isWide));
+    const { words } = this.#pageOf(id);
     const at = id & OFFSET_MASK;
     words[at * 2 + HEAD] =
-      (words[at * 2 + HEAD] as number) | (key.length << LENGTH_SHIFT) | (wide ? WIDE : 0);
-    bytes.write(key, this.#keyAt(at), wide ? 'utf16le' : 'latin1');
-    this.#index.add(key, id);
+      (words[at * 2 + HEAD] as number) | (read.length << LENGTH_SHIFT) | (read.isWide ? WIDE : 0);
+    const from = this.#keyAt(at);
+    for (let word = 0; word < read.count; word += 1)
+      words[from + word] = read.words[word] as number;
+    this.#index.add(hash, id);
     this.size += 1;
     return id;
   }
 
   /** Removes a counter, which must be in no list; others may move. */
   remove(id: CounterId): void {
-    this.#index.remove(this.keyOf(id), id);
+    this.#index.remove(this.#key.read(this.keyOf(id)), id);
     this.size -= 1;
     this.#pages.remove(id);
   }
@@ -104,7 +111,7 @@ export class CounterTable {
   keyOf(id: CounterId): string {
     const { bytes } = this.#pageOf(id);
     const head = this.#half(id, HEAD);
-    const from = this.#keyAt(id & OFFSET_MASK);
+    const from = this.#keyAt(id & OFFSET_MASK) * KEY_WORD_BYTES;
     const length = (head >>> LENGTH_SHIFT) & LENGTH_MASK;
     return (head & WIDE) === 0
       ? bytes.toString('latin1', from, from + length)
@@ -169,20 +176,21 @@ export class CounterTable {
     return HEAD_WORDS + this.#numbers + Math.ceil((wide ? 2 * length : length) / WORD_BYTES);
   }
 
-  /** The first byte of a key. */
+  /** The first word of 32 bits of a key. */
   #keyAt(offset: number): number {
-    return (offset + HEAD_WORDS + this.#numbers) * WORD_BYTES;
+    return (offset + HEAD_WORDS + this.#numbers) * 2;
   }
 
-  #hasKey(id: CounterId, key: string): boolean {
-    const { words, bytes } = this.#pageOf(id);
+  /** Whether it has the key that was read last. */
+  #isMeant(id: CounterId): boolean {
+    const { words } = this.#pageOf(id);
     const at = id & OFFSET_MASK;
+    const { words: own, count, length, isWide: isKeyWide } = this.#key;
     const head = words[at * 2 + HEAD] as number;
-    const length = (head >>> LENGTH_SHIFT) & LENGTH_MASK;
-    if (length !== key.length) return false;
+    if (((head >>> LENGTH_SHIFT) & LENGTH_MASK) !== length) return false;
+    if (((head & WIDE) !== 0) !== isKeyWide) return false;
     const from = this.#keyAt(at);
-    if ((head & WIDE) !== 0) return bytes.toString('utf16le', from, from + 2 * length) === key;
-    for (let i = 0; i < length; i += 1) if (bytes[from + i] !== key.charCodeAt(i)) return false;
+    for (let word = 0; word < count; word += 1) if (words[from + word] !== own[word]) return false;
     return true;
   }
 }

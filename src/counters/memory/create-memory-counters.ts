@@ -28,7 +28,7 @@ import {
 import { BudgetCounters } from './budget-counters';
 import { RollingCounters } from './rolling-counters';
 import { USAGE_QUARTILES } from './counter-slots';
-import { createKeyHash } from './key-hash';
+import { createKeyReader } from './key-reader';
 import { WindowCounters, type LiveCounter, type OverCounter } from './window-counters';
 
 /** Default cap on live counters. */
@@ -132,10 +132,10 @@ export function createMemoryCounters(
   const onMended = (): void => {
     statistics?.count(MENDED, 1);
   };
-  const hash = createKeyHash();
-  const windows = new WindowCounters(makeRoom, hash);
-  const rolling = new RollingCounters(makeRoom, hash, onMended);
-  const budgets = new BudgetCounters(makeRoom, hash, onMended);
+  const key = createKeyReader();
+  const windows = new WindowCounters(makeRoom, key);
+  const rolling = new RollingCounters(makeRoom, key, onMended);
+  const budgets = new BudgetCounters(makeRoom, key, onMended);
 
   const addOne = (draft: ReplyDraft, index: number, increment: Increment, nowSeconds: number) => {
     const reply = addTo(increment, nowSeconds);

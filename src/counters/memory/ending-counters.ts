@@ -1,7 +1,7 @@
 import { dueSecondsOf } from '../due-seconds';
 import { CounterSlots, createSlot, moveIn, type CounterSlot } from './counter-slots';
 import { CounterTable, type CounterId } from './counter-table';
-import type { KeyHash } from './key-hash';
+import type { KeyReader } from './key-reader';
 import { NONE } from './record-pages';
 
 /** Numbers of every counter: the Unix second from which it is equivalent to a missing one, and that of its slot, 0 before it has one. */
@@ -13,7 +13,7 @@ export const OWN = 2;
 export interface EndingCountersOptions {
   /** Numbers of each counter, besides those of all. */
   readonly numbers: number;
-  readonly hash: KeyHash;
+  readonly key: KeyReader;
   /** A counter is about to be removed. */
   readonly onRemoved: (id: CounterId) => void;
   readonly onMoved: (from: CounterId, to: CounterId) => void;
@@ -109,8 +109,8 @@ export class EndingCounters {
   }
 
   #createTable(): CounterTable {
-    const { numbers, hash, onMoved } = this.#options;
-    return new CounterTable(OWN + numbers, hash, (from, to) => {
+    const { numbers, key, onMoved } = this.#options;
+    return new CounterTable(OWN + numbers, key, (from, to) => {
       const slot = this.#slotOf(to);
       if (slot !== undefined) moveIn(slot, from, to);
       onMoved(from, to);

@@ -7,7 +7,7 @@ import type { Reservation } from '../../core/kinds/kind';
 import { USAGE_QUARTILES, usageQuartileOf } from './counter-slots';
 import type { CounterId } from './counter-table';
 import { EndingCounters } from './ending-counters';
-import type { KeyHash } from './key-hash';
+import type { KeyReader } from './key-reader';
 import { NONE } from './record-pages';
 import {
   bytesOfReservation,
@@ -48,11 +48,11 @@ export class KeptBudgets {
   partBytes = 0;
   readonly #makeRoom: MakeRoom;
 
-  constructor(makeRoom: MakeRoom, hash: KeyHash) {
+  constructor(makeRoom: MakeRoom, key: KeyReader) {
     this.#makeRoom = makeRoom;
     this.counters = new EndingCounters({
       numbers: 0,
-      hash,
+      key,
       onRemoved: (id) => {
         const { open, partBytes } = this.#states.get(id) as BudgetCounter;
         this.#states.delete(id);

@@ -1,5 +1,3 @@
-import type { KeyHash } from './key-hash';
-
 /** A hash and a number each: a slot. */
 const SLOT_WORDS = 2;
 const SLOT_BYTES = 8;
@@ -16,49 +14,45 @@ interface Table {
   size: number;
 }
 
-/** Whether what a number stands for has a key. */
-type HasKey = (number: number, key: string) => boolean;
+/** Whether what a number stands for has the key that is looked for. */
+type IsMeant = (number: number) => boolean;
 
 /**
- * Numbers from 1 on by keys that it does not hold: an open-addressed hash table with linear probing, in which removing moves what
+ * Numbers from 1 on by the hashes of keys that it does not hold: an open-addressed hash table with linear probing, in which removing moves what
  * follows (Knuth, The Art of Computer Programming 3, 6.4, algorithm R).
  */
 export class KeyIndex {
   /** The memory of all tables: each has slots for at most 16 thirds of its keys, but for the smallest. */
   bytes = 0;
-  readonly #hash: KeyHash;
-  readonly #hasKey: HasKey;
+  readonly #isMeant: IsMeant;
   #size = 0;
   #tables: readonly Table[];
 
-  constructor(hash: KeyHash, hasKey: HasKey) {
-    this.#hash = hash;
-    this.#hasKey = hasKey;
+  constructor(isMeant: IsMeant) {
+    this.#isMeant = isMeant;
     this.#tables = [this.#create(MIN_SLOTS)];
   }
 
   /** 0: there is none. */
-  find(key: string): number {
-    const hash = this.#hash(key);
+  find(hash: number): number {
     const { slots } = this.#tableOf(hash);
     const mask = slots.length / SLOT_WORDS - 1;
     for (let at = hash & mask; ; at = (at + 1) & mask) {
       const number = slots[at * SLOT_WORDS + 1] as number;
       if (number === 0) return 0;
-      if (slots[at * SLOT_WORDS] === hash && this.#hasKey(number, key)) return number;
+      if (slots[at * SLOT_WORDS] === hash && this.#isMeant(number)) return number;
     }
   }
 
   /** There must be no number for this key. */
-  add(key: string, number: number): void {
+  add(hash: number, number: number): void {
     if (this.#size === MAX_ALONE && this.#tables.length === 1) this.#divide();
-    this.#file(this.#hash(key), number);
+    this.#file(hash, number);
     this.#size += 1;
   }
 
   /** There must be this number for the key. */
-  remove(key: string, number: number): void {
-    const hash = this.#hash(key);
+  remove(hash: number, number: number): void {
     const table = this.#tableOf(hash);
     takeOut(table.slots, slotOf(table.slots, hash, number));
     table.size -= 1;
@@ -68,8 +62,7 @@ export class KeyIndex {
   }
 
   /** The key has another number from now on. */
-  replace(key: string, from: number, to: number): void {
-    const hash = this.#hash(key);
+  replace(hash: number, from: number, to: number): void {
     const { slots } = this.#tableOf(hash);
     slots[slotOf(slots, hash, from) * SLOT_WORDS + 1] = to;
   }

@@ -9,7 +9,7 @@ import { toKeptKey } from '../kept-key';
 import { USAGE_QUARTILES, usageQuartileOf } from './counter-slots';
 import type { CounterId } from './counter-table';
 import { EndingCounters, OWN } from './ending-counters';
-import type { KeyHash } from './key-hash';
+import type { KeyReader } from './key-reader';
 import { NONE } from './record-pages';
 import { SharedObjects } from './shared-objects';
 import type { MakeRoom, OverCounter } from './window-counters';
@@ -41,12 +41,12 @@ export class RollingCounters {
   readonly #ages = new Map<CounterId, readonly number[]>();
   #agesBytes = 0;
 
-  constructor(makeRoom: MakeRoom, hash: KeyHash, onMended: () => void) {
+  constructor(makeRoom: MakeRoom, key: KeyReader, onMended: () => void) {
     this.#makeRoom = makeRoom;
     this.#onMended = onMended;
     this.kept = new EndingCounters({
       numbers: NUMBERS,
-      hash,
+      key,
       onRemoved: (id) => {
         this.#limiters.give(this.kept.table.note(id));
         this.#setAges(id, undefined);

@@ -13,7 +13,7 @@ import {
   type CounterSlot,
 } from './counter-slots';
 import { CounterTable, type CounterId } from './counter-table';
-import type { KeyHash } from './key-hash';
+import type { KeyReader } from './key-reader';
 import { NONE } from './record-pages';
 
 /** Numbers of a counter: its hits, and the limit of its last increment. Its note: seconds for which it is kept after its window. */
@@ -51,10 +51,10 @@ export class WindowCounters {
     this.#remove(slot, id);
   };
 
-  constructor(makeRoom: MakeRoom, hash: KeyHash) {
+  constructor(makeRoom: MakeRoom, key: KeyReader) {
     this.#makeRoom = makeRoom;
     this.slots = new CounterSlots((endSeconds) => {
-      const slot = createWindowSlot(endSeconds, hash);
+      const slot = createWindowSlot(endSeconds, key);
       this.bytes += slot.table.bytes;
       return slot;
     });
@@ -182,9 +182,9 @@ export class WindowCounters {
   }
 }
 
-function createWindowSlot(endSeconds: number, hash: KeyHash): WindowSlot {
+function createWindowSlot(endSeconds: number, key: KeyReader): WindowSlot {
   const exact = new Map<CounterId, bigint>();
-  const table = new CounterTable(NUMBERS, hash, (from, to) => {
+  const table = new CounterTable(NUMBERS, key, (from, to) => {
     moveIn(slot, from, to);
     const count = exact.get(from);
     if (count === undefined) return;

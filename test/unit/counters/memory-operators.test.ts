@@ -6,7 +6,7 @@ import type { Steps } from '../../../src/core/steps';
 import { createDryCounters } from '../../../src/counters/dry-counters';
 import { findOver } from '../../../src/counters/over-entries';
 import { CounterTable } from '../../../src/counters/memory/counter-table';
-import { createKeyHash } from '../../../src/counters/memory/key-hash';
+import { createKeyReader } from '../../../src/counters/memory/key-reader';
 import { createMemoryCounters } from '../../../src/counters/memory/create-memory-counters';
 import { budgetEntry, budgetLimiterOf } from '../../support/budget-arbitraries';
 import { batch, increment, START_SECONDS } from '../../support/increments';
@@ -141,7 +141,7 @@ describe('counters with budgets', () => {
   const BYTES = 100_000;
   /** Of budgets so large, as records and with their keys. */
   const mostOf = (bytes: number): number => {
-    const table = new CounterTable(2, createKeyHash());
+    const table = new CounterTable(2, createKeyReader());
     const next = () => keyOf(table.size);
     while ((table.size + 1) * bytes + table.bytes + table.bytesOf(next()) <= BYTES)
       table.add(next());
