@@ -29,7 +29,8 @@ interface Figures {
 
 /**
  * Three reloads of 10,000 rules beside 2,000 gRPC calls a second, counters in memory: the builds in these folders by turns, so that
- * a disturbance is shared. `npm run bench:reloads -- dist ../other/dist`
+ * a disturbance is shared. `npm run bench:reloads -- dist ../other/dist`; `dist@1000` has a thousand overlays, of which each gives a
+ * field to a rule.
  */
 async function benchReloads(folders: readonly string[], rounds: number): Promise<void> {
   const all = folders.map((dist) => ({ dist, figures: [] as Figures[] }));
@@ -59,7 +60,8 @@ function textOf({ p50, p99, p999, inForceMs, micros }: Figures): string {
   return `p50 ${a} ms, p99 ${b} ms, p999 ${c} ms, in force after ${inForceMs.toFixed(0)} ms, ${micros.toFixed(0)} µs a call`;
 }
 
-async function playRound(dist: string, round: number): Promise<Figures> {
+async function playRound(build: string, round: number): Promise<Figures> {
+  const [dist = '', overlays] = build.split('@');
   const folder = await mkdtemp(join(tmpdir(), 'weir-reloads-'));
   const root = join(folder, 'runtime');
   await mkdir(join(root, 'config'), { recursive: true });
@@ -68,7 +70,13 @@ async function playRound(dist: string, round: number): Promise<Figures> {
     await rename(join(folder, 'next'), join(root, 'config', 'edge.yaml'));
   };
   await write(1);
-  const settings = { RUNTIME_ROOT: root, BACKEND_TYPE: 'memory', DISABLE_STATS: 'true' };
+  const settings: Record<string, string> = {
+    ...{ RUNTIME_ROOT: root, BACKEND_TYPE: 'memory', DISABLE_STATS: 'true' },
+  };
+  if (overlays !== undefined) {
+    settings['RULE_OVERLAYS'] = join(folder, 'overlays.yaml');
+    await writeFile(settings['RULE_OVERLAYS'], overlaysOf(Number(overlays)));
+  }
   const service = await startMeasuredService({}, { dist, settings, cores: '0,1' });
   try {
     const before = cpuMicros(service.pid);
@@ -106,6 +114,14 @@ function rulesOf(version: number): string {
     `key: version, rate_limit: { unit: day, requests_per_unit: ${String(1_000_000 + version)} }`,
   ];
   return `${many}${limits.map((limit) => `  - { ${limit} }\n`).join('')}`;
+}
+
+function overlaysOf(count: number): string {
+  const lines = Array.from({ length: count }, (_, at) => {
+    const step = `{ key: path, value: "/api/v1/resource-${String(at)}" }`;
+    return `  - { domain: edge, path: [${step}], descriptor: { on_store_error: deny } }\n`;
+  });
+  return `overlays:\n${lines.join('')}`;
 }
 
 async function untilInForce(service: MeasuredService, version: number): Promise<number> {

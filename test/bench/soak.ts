@@ -3,7 +3,13 @@ import { startRedisServer } from '../support/edge/redis-server';
 import { startStatsdUdp } from '../support/statsd-server';
 import { cpuMicros, residentMegabytes } from './cpu';
 import { runGenerator } from './e2e-load';
-import { moveToLoadCore, redisSettings, startMeasuredService, statsdSettings } from './e2e-service';
+import {
+  DEFAULT_VARIANT,
+  moveToLoadCore,
+  redisSettings,
+  startMeasuredService,
+  statsdSettings,
+} from './e2e-service';
 import { soakWorkers } from './soak-workers';
 
 /** A round; memory is looked at after each. */
@@ -11,7 +17,8 @@ const ROUND = 1_000_000;
 
 /**
  * Asks the built service for many decisions, all with headers of their own, over 10,000 keys, and shows that its
- * memory stays what it was, statistics on: `--requests 50000000`, `--store memory` for counters without Redis. With
+ * memory stays what it was, statistics on: `--requests 50000000`, `--store memory` for counters without Redis. A million new keys a
+ * minute for half an hour: `--store memory --requests 30000000 --keys 1000000 --rate 16667 --unit minute`. With
  * `--workers 4 --kill 10` several workers, of which one is killed every 10 s, for `--minutes 30`.
  */
 async function main(): Promise<void> {
@@ -20,6 +27,9 @@ async function main(): Promise<void> {
       requests: { type: 'string', default: '50000000' },
       store: { type: 'string', default: 'redis' },
       connections: { type: 'string', default: '10' },
+      keys: { type: 'string', default: '10000' },
+      rate: { type: 'string', default: '0' },
+      unit: { type: 'string', default: 'day' },
       workers: { type: 'string', default: '1' },
       kill: { type: 'string', default: '10' },
       minutes: { type: 'string', default: '30' },
@@ -39,11 +49,10 @@ async function main(): Promise<void> {
   if (redis !== undefined) moveToLoadCore(redis.pid);
   const backend = redis === undefined ? { BACKEND_TYPE: 'memory' } : redisSettings(redis.port);
   const statsd = await startStatsdUdp();
-  const service = await startMeasuredService({
-    GRPC_TRANSPORT: 'wire',
-    ...statsdSettings(statsd.port),
-    ...backend,
-  });
+  const service = await startMeasuredService(
+    { GRPC_TRANSPORT: 'wire', ...statsdSettings(statsd.port), ...backend },
+    { ...DEFAULT_VARIANT, rateLimit: `unit: ${values.unit}, requests_per_unit: 4000000000` },
+  );
   try {
     console.log(`${residentMegabytes(service.pid).toFixed(1)} MB before the first call`);
     const rounds = Math.max(1, Math.round(Number(values.requests) / ROUND));
@@ -52,7 +61,7 @@ async function main(): Promise<void> {
       const before = cpuMicros(service.pid);
       const { ok, seconds } = await runGenerator({
         ...{ port: service.port, connections, inFlight: 100, requests: ROUND },
-        ...{ perSecond: 0, keys: 10_000, varied: true },
+        ...{ perSecond: Number(values.rate), keys: Number(values.keys), varied: true },
       });
       if (ok !== ROUND) throw new Error(`of ${String(ROUND)} calls ${String(ok)} were good`);
       const micros = (cpuMicros(service.pid) - before) / ROUND;
