@@ -249,8 +249,8 @@ descriptors:
   - { key: user, detailed_metric: true, rate_limit: { unit: minute, requests_per_unit: ${String(limit)} } }
 `;
     const [rules, next] = [directory('rules', named(0)), directory('next', named(1))];
-    const LINES = 5_000;
-    const name = (at: number) => `user=${String(at)}${'x'.repeat(2_000)}`;
+    const LINES = 1_300;
+    const name = (at: number) => `user=${String(at)}${'x'.repeat(8_000)}`;
     const log = Array.from({ length: LINES }, (_, at) => line(1, name(at)));
     const args = ['-config_dir', rules, '-against', next];
     const said = await report(log, args);
@@ -261,8 +261,8 @@ descriptors:
       readonly keysOthers: number;
     };
     expect([pairs.length + pairsOthers, keysOthers]).toEqual([LINES, mostLimitedOthers]);
-    expect(mostLimitedOthers).toBeGreaterThan(500);
-    expect(pairs[0]?.first.length).toBeGreaterThan(2_000);
+    expect(mostLimitedOthers).toBeGreaterThan(100);
+    expect(pairs[0]?.first.length).toBeGreaterThan(8_000);
     const kept = pairs.reduce((sum, { first }) => sum + first.length, 0);
     expect(2 * kept).toBeLessThan(16 * 1024 * 1024);
     const { stdout } = await run(log, args);
