@@ -13,11 +13,13 @@ import { PROGRAMS } from '../support/edge/programs';
 
 const CHART = join(__dirname, '../../deploy/helm/weir');
 const BASE = join(__dirname, '../../deploy/kubernetes/base');
+const AI_GATEWAY = join(BASE, '../overlays/envoy-ai-gateway');
+const SERVICE = 'envoy-ai-gateway-ratelimit';
 const run = promisify(execFile);
 
 interface Resource {
   readonly kind: string;
-  readonly metadata: { readonly name: string };
+  readonly metadata: { readonly name: string; readonly namespace?: string };
 }
 interface Deployment extends Resource {
   readonly spec: { readonly template: { readonly spec: Pod } };
@@ -60,8 +62,18 @@ function byKind(resources: readonly Resource[]): Readonly<Record<string, Resourc
 async function renderChart(values: object = {}): Promise<readonly Resource[]> {
   const file = join(folder, 'values.yaml');
   await writeFile(file, stringify(values));
-  const words = ['template', 'ratelimit', CHART, '--kube-version', '1.31.0', '--values', file];
+  return renderWith(file);
+}
+
+async function renderWith(file: string, release = 'ratelimit'): Promise<readonly Resource[]> {
+  const words = ['template', release, CHART, '--kube-version', '1.31.0', '--values', file];
   return readAll((await run(helm ?? '', words)).stdout);
+}
+
+function variablesOf(resources: readonly Resource[]): Readonly<Record<string, string>> {
+  const deployment = resources.find(({ kind }) => kind === 'Deployment') as Deployment;
+  const [{ env }] = deployment.spec.template.spec.containers;
+  return Object.fromEntries(env.map(({ name, value }) => [name, value]));
 }
 
 /** Against the schemas of Kubernetes, strictly, and of the Prometheus Operator. */
@@ -144,5 +156,30 @@ itWithTools(
       expect(volumeMounts.map(({ mountPath }) => mountPath)).toContain(
         path.replace(/\/[^/]*$/, ''),
       );
+  },
+);
+
+itWithTools(
+  'the service of Envoy AI Gateway has the name, the node and the overlays that it needs',
+  async () => {
+    const built = readAll((await run(kustomize ?? '', ['build', AI_GATEWAY])).stdout);
+    const chart = await renderWith(join(CHART, 'envoy-ai-gateway.yaml'), SERVICE);
+    const [own, ofChart] = [variablesOf(built), variablesOf(chart)];
+    expect({ ...ofChart, RULE_OVERLAYS: own['RULE_OVERLAYS'] }).toEqual(own);
+    expect(readSettings(own)).toMatchObject({ ok: true, warnings: [] });
+    for (const resources of [built, chart]) {
+      await expectValid(resources);
+      const names = resources.map(({ kind, metadata: { name } }) => `${kind} ${name}`);
+      expect(names).toContain(`Service ${SERVICE}`);
+      expect(names).toContain(`Deployment ${SERVICE}`);
+      expect(names.filter((name) => name.startsWith('ConfigMap'))).toHaveLength(1);
+      const maps = resources.filter(({ kind }) => kind === 'ConfigMap') as unknown as readonly {
+        readonly data: Readonly<Record<string, string>>;
+      }[];
+      expect(maps.map(({ data }) => Object.keys(data))).toEqual([['quota.yaml']]);
+    }
+    expect(built.map(({ metadata }) => metadata.namespace)).toEqual(
+      built.map(() => 'envoy-gateway-system'),
+    );
   },
 );

@@ -173,6 +173,45 @@ whereEnvoyIs('what Envoy 1.40 asks for with the configuration of examples/llm', 
     ]);
   });
 
+  it('takes the cost from a header of the answer, where it is a number', async () => {
+    const [format] = blocksOf('A cost in a header');
+    // The model behind it writes no such header: this Envoy adds what the question says.
+    const added = ['x-want', 'x-want-too'].map((name) => ({
+      header: { key: 'x-cost', value: `%REQ(${name})%` },
+      append_action: 'APPEND_IF_EXISTS_OR_ADD',
+    }));
+    await start((config) => {
+      const document = parseDocument(
+        put([[[...LIMITS, 2, 'hits_addend'], hitsOf(format)]])(config),
+      );
+      document.setIn([...ROUTE, 'response_headers_to_add'], document.createNode(added));
+      return document.toString();
+    });
+    const costs: readonly (readonly [written: string, hits: number | undefined])[] = [
+      ['7', 7],
+      ['0', 0],
+      ['12.7', 12],
+      ['1e3', 1_000],
+      ['0x10', 16],
+      ['1000000000', 1_000_000_000],
+      ['1000000001', undefined],
+      ['', undefined],
+      ['-1', undefined],
+      ['many', undefined],
+      ['7 tokens', undefined],
+    ];
+    for (const [written] of costs)
+      await llm.ask({ words: 1 }, { headers: written === '' ? {} : { 'x-want': written } });
+    await llm.ask({ words: 1 }, { headers: { 'x-want': '5', 'x-want-too': '9' } });
+    const calls = await callsOnceThereAre(2 * (costs.length + 1));
+    const settled = calls.filter(([line = '']) => line.includes('settle='));
+    const hits = settled.map((lines) => {
+      const said = lines.find((line) => /\] \d+$/.test(line));
+      return said === undefined ? undefined : Number(said.split('] ')[1]);
+    });
+    expect(hits).toEqual([...costs.map(([, cost]) => cost), 5]);
+  });
+
   it.each([{}, STREAM])('weighs input and output as the page has it: %j', async (how) => {
     const [rules, settle] = blocksOf('Input and output weighed');
     const inEvents = (rules as readonly object[]).map((rule) => ({ rule }));

@@ -35,6 +35,8 @@ export interface ReserveTerms {
   readonly leaseMs: number;
   /** An expired lease releases its hits instead of charging them. */
   readonly isReleased: boolean;
+  /** A settle that says 0 hits only reads: it ends no reservation. */
+  readonly ignoresZero?: boolean;
 }
 
 /** `block` of a rule or of one of its limits. */

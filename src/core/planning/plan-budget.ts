@@ -93,7 +93,12 @@ export function reservationOf(
   { hits }: Pick<RequestDescriptor, 'hits'>,
 ): Reservation | undefined {
   if (id === undefined || limit.reservation === undefined) return undefined;
+  if (limit.reservation === 'settle' && hits === 0 && ignoresZero(limit)) return undefined;
   return { mode: limit.reservation, id, saysHits: hits !== undefined };
+}
+
+function ignoresZero({ limiter }: RuleLimit): boolean {
+  return isBudgetLimiter(limiter) && limiter.budget.reserve?.ignoresZero === true;
 }
 
 interface BudgetPlanning {

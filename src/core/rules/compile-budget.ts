@@ -123,8 +123,13 @@ function toReserve(
   reserve: ReserveDefinition | undefined,
   limits: readonly LimitDefinition[],
 ): ReserveTerms | undefined {
-  if (reserve !== undefined)
-    return { leaseMs: reserve.leaseMs, isReleased: reserve.unsettled === 'release' };
+  if (reserve !== undefined) {
+    const { leaseMs, unsettled, settleZero } = reserve;
+    return {
+      ...{ leaseMs, isReleased: unsettled === 'release' },
+      ...(settleZero === 'ignore' && { ignoresZero: true }),
+    };
+  }
   // Slots are taken by reservations; where another rule replaces them, the counter of the others stays the same.
   return limits.some(({ isInFlight }) => isInFlight === true)
     ? { leaseMs: DEFAULT_LEASE_MS, isReleased: false }

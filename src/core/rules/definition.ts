@@ -35,6 +35,8 @@ export interface ReserveDefinition {
   readonly leaseMs: number;
   /** Whether expired hits are charged or released. */
   readonly unsettled: 'charge' | 'release';
+  /** Undefined: a settle of 0 ends the reservation, as any other does. */
+  readonly settleZero?: 'ignore' | undefined;
 }
 
 /** What a rule has beyond one limit on the hits of its requests (budgets.md). */

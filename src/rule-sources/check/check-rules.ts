@@ -99,7 +99,7 @@ async function checkGiven(
 ): Promise<Part> {
   const { strict, explain } = options;
   const { files, problems } = await readRules(source);
-  const parsed = (options.isXds ? parseDump : parseRules)(files, {
+  const parsed = (options.isXds === true ? parseDump : parseRules)(files, {
     ...options,
     overlays: overlays.set,
     hasZone: zones?.has,

@@ -25,7 +25,7 @@ export type CheckOptions =
       /** The file or directory for RULE_OVERLAYS. */
       readonly overlays?: string | undefined;
       /** The rules are an answer of a management server. */
-      readonly isXds: boolean;
+      readonly isXds?: boolean | undefined;
       /** Treats warnings as mistakes. */
       readonly strict: boolean;
       /** The file of SECRET_KEYS_FILE; undefined: ids of keys are not checked. */
@@ -150,7 +150,7 @@ function toOptions(sources: readonly RuleInput[], values: FlagValues): CheckOpti
     source: sources[0],
     checkConfig: lastOf(values, 'check_config'),
     overlays: lastOf(values, 'overlays'),
-    isXds: values.has('xds'),
+    isXds: values.has('xds') ? true : undefined,
     deployments: values.get('deployment'),
     mergeDomains: isOn('merge_domain_configs'),
     strict: isOn('strict'),

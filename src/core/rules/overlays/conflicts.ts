@@ -2,8 +2,9 @@ import { quote, type Located } from '../../../fields/located';
 import { describePlace, type RuleProblem } from '../../../fields/problem';
 import type { Overlay, OverlayField } from './overlay';
 
-/** Pairs compared in one step. */
-const PAIRS = 200;
+/** Pairs of overlays in one step; patterns that are compared count by their lengths. */
+const PAIRS = 2_000;
+const CHARACTERS = 64;
 
 /** Mistakes: two overlays that meet one rule give a field two values. Whether there is such a rule does not matter. */
 export function* findConflicts(
@@ -13,15 +14,20 @@ export function* findConflicts(
   const texts = new Map<OverlayField, string>();
   for (const { fields } of overlays)
     for (const field of fields) texts.set(field, textOf(field.node));
-  let pairs = 0;
+  let work = 0;
   for (const one of overlays)
     for (const other of overlays) {
       if (other === one) break;
-      pairs += 1;
-      if (pairs % PAIRS === 0) yield;
+      if (work > PAIRS) {
+        yield;
+        work = 0;
+      }
+      work += 1;
       if (one.path.length !== other.path.length) continue;
       const field = one.fields.find((own) => other.fields.some((its) => differs(own, its, texts)));
-      if (field !== undefined && canMeet(one, other)) problems.push(conflict(one, other, field));
+      if (field === undefined) continue;
+      work += (lengthOf(one) * lengthOf(other)) / CHARACTERS;
+      if (canMeet(one, other)) problems.push(conflict(one, other, field));
     }
   return problems;
 }
@@ -50,6 +56,13 @@ function textOf(node: Located): string {
     case 'map':
       return `{${node.pairs.map(({ key, value }) => `${textOf(key)}:${textOf(value)}`).join()}}`;
   }
+}
+
+function lengthOf({ domain, path }: Overlay): number {
+  return path.reduce(
+    (sum, { key = '', value = '' }) => sum + key.length + value.length,
+    domain.length,
+  );
 }
 
 /** Whether one rule may match both. */

@@ -32,7 +32,7 @@ export function giveFields(
   report: Report,
   tryOut: TryOut,
 ): Overlaid {
-  const wanted = met.flatMap((overlay) => giftsOf(overlay, map)).filter(isFirst);
+  const wanted = firstOfEach(met.flatMap((overlay) => giftsOf(overlay, map)));
   // A rule with a mistake of its own is refused with it.
   const isGood = wanted.length > 0 && !tryOut(map).some(isError);
   const gifts = isGood ? takeable(map, wanted, report, tryOut) : [];
@@ -89,9 +89,13 @@ function whoMakes(
 }
 
 /** Several overlays may give the same: one is enough. */
-function isFirst({ field }: Gift, at: number, all: readonly Gift[]): boolean {
-  const { holder, name } = field;
-  return all.findIndex((one) => one.field.holder === holder && one.field.name === name) === at;
+function firstOfEach(gifts: readonly Gift[]): readonly Gift[] {
+  const first = new Map<string, Gift>();
+  for (const gift of gifts) {
+    const name = `${gift.field.holder}.${gift.field.name}`;
+    if (!first.has(name)) first.set(name, gift);
+  }
+  return [...first.values()];
 }
 
 /** What the descriptor does not have, or what replaces what it has. Fields of a limit need one: an overlay makes no limits. */

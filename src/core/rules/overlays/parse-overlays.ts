@@ -15,8 +15,9 @@ export interface ParsedOverlays {
   readonly problems: readonly RuleProblem[];
 }
 
-/** What an overlay can be about, and how deep rules are at most. */
 const MOST_STEPS = 64;
+/** Characters of a pattern. */
+const MOST_LENGTH = 1_024;
 
 type Holder = OverlayField['holder'];
 const HOLDERS: readonly Holder[] = ['rate_limit', 'descriptor'];
@@ -105,6 +106,7 @@ function readOverlay(map: LocatedMap, report: Report): Overlay | undefined {
       'bad-overlay',
       'an overlay has no domain: expected domain: with a name, in which * matches any characters',
     );
+  else if (domain !== undefined) refuseLong(fields, 'domain', domain);
   const path = readPath(fields);
   const flags = { replace: fields.flag('replace'), loosen: fields.flag('loosen') };
   const given = HOLDERS.flatMap((holder) => readGiven(fields, holder, flags));
@@ -155,7 +157,16 @@ function readEntry(fields: Fields<'key' | 'value'>): PathStep | undefined {
   if (key === '' && !fields.isMisspelled('key'))
     fields.report.error(fields.map.at, 'bad-overlay', message);
   if (key === undefined || key === '' || value === undefined) return undefined;
+  refuseLong(fields, 'key', key);
+  refuseLong(fields, 'value', value);
   return { key: key === '*' ? undefined : key, value: value === '' ? undefined : value };
+}
+
+/** Patterns are compared with one another, character by character. */
+function refuseLong<Name extends string>(fields: Fields<Name>, name: Name, text: string): void {
+  const [found, most] = [text.length, MOST_LENGTH].map(String);
+  const message = `${name} has ${String(found)} characters: expected at most ${String(most)}`;
+  if (text.length > MOST_LENGTH) fields.error(name, 'bad-overlay', message);
 }
 
 interface Flags {

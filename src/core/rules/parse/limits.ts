@@ -94,7 +94,9 @@ function readReserve(rule: RuleFields<'descriptor'>): ReserveDefinition | undefi
   const map = rule.read('reserve');
   const fields = map && new RuleFields(map, 'reserve', rule.report);
   const unsettled = fields?.read('unsettled') ?? 'charge';
-  return { leaseMs: fields?.read('lease') ?? DEFAULT_LEASE_MS, unsettled };
+  const leaseMs = fields?.read('lease') ?? DEFAULT_LEASE_MS;
+  const ignores = fields?.read('settle_zero') === 'ignore';
+  return { leaseMs, unsettled, ...(ignores && { settleZero: 'ignore' as const }) };
 }
 
 /** Reports mistakes between the limits of a rule and its other fields. */

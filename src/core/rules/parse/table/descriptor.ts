@@ -66,7 +66,7 @@ export const DESCRIPTOR_FIELDS = {
     about: 'in place of `rate_limit`: limits that all hold ([below](#several-limits-in-one-rule))',
   },
   reserve: {
-    type: mapOf('reserve', 'map with `lease` and `unsettled`, or nothing'),
+    type: mapOf('reserve', 'map with `lease`, `unsettled` and `settle_zero`, or nothing'),
     about: 'hits may be held before they are known ([below](#reservations))',
     needs: 'rate_limit',
     excludes: NOT_UNLIMITED,

@@ -144,6 +144,11 @@ export const RESERVE_FIELDS = {
     type: oneOf(['charge', 'release'], 'bad-unsettled'),
     about: 'what becomes of hits that are not settled by then; missing: `charge`',
   },
+  settle_zero: {
+    type: oneOf(['settle', 'ignore'], 'bad-unsettled'),
+    about:
+      'what a settle does that says 0 hits: it ends the reservation, or only reads, for [a proxy that asks before it knows](gateways/agentgateway.md); missing: `settle`',
+  },
 } as const satisfies FieldRows;
 
 export const BLOCK_FIELDS = {
